@@ -77,6 +77,15 @@ def K3_DimOp : K3_PureOp<"dim", [DeclareOpInterfaceMethods<SymbolUserOpInterface
   let assemblyFormat = "$symbol attr-dict";
 }
 
+def K3_BatchFieldOp : K3_PureOp<"batch_field"> {
+  let summary = "one i32 array of a batch: token_seq [T], token_pos [T], seq_offsets [S+1], seq_slots [S], seq_context [S], page_table [S, pages]";
+  let description = [{ The first extent of the result is dynamic for a ragged batch (symbol T or S; S+1 keeps symbol S). }];
+  let arguments = (ins K3_AnyBatch:$batch, StrAttr:$field);
+  let results = (outs K3_Ids:$result);
+  let assemblyFormat = "$batch $field attr-dict `:` type($batch) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 // --------------------------------------------------------------------------------------------- rows and projections
 
 def K3_EmbedOp : K3_PureOp<"embed"> {
