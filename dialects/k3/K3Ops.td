@@ -306,6 +306,37 @@ def K3_ExpertsOp : K3_PureOp<"experts", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def K3_ExpertUpOp : K3_PureOp<"expert_up"> {
+  let summary = "first half of the chosen experts: z [T, Z], ids [T, k] -> [T, k * I], segment j of a row for its j-th expert";
+  let description = [{
+    glu(W1 z, W3 z) of experts, with gate_up [E, 2*I, Z] (MXFP4: codes [E, 2*I, Z/2] and scale [E, 2*I, Z/32]).
+    The simplify phase splits k3.experts into expert_up, expert_down and combine.
+  }];
+  let arguments = (ins K3_Float:$z, K3_Ids:$ids, K3_Weight:$gate_up, Optional<K3_Weight>:$scale,
+                       K3_ActivationAttr:$activation, DefaultValuedAttr<F64Attr, "1.0">:$beta, OptionalAttr<F64Attr>:$linear_beta);
+  let results = (outs K3_Float:$result);
+  let assemblyFormat = [{ $activation $z `,` $ids `,` $gate_up (`scale` $scale^)? attr-dict `:`
+    type($z) `,` type($ids) `,` type($gate_up) (`scale` type($scale)^)? `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def K3_ExpertDownOp : K3_PureOp<"expert_down"> {
+  let summary = "second half of the chosen experts: x [T, k * I], ids [T, k], down [E, Z, I] -> [T, k * Z]";
+  let arguments = (ins K3_Float:$x, K3_Ids:$ids, K3_Weight:$down, Optional<K3_Weight>:$scale);
+  let results = (outs K3_Float:$result);
+  let assemblyFormat = [{ $x `,` $ids `,` $down (`scale` $scale^)? attr-dict `:`
+    type($x) `,` type($ids) `,` type($down) (`scale` type($scale)^)? `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def K3_CombineOp : K3_PureOp<"combine"> {
+  let summary = "sum_j weights[t, j] x[t, j * Z ..]: x [T, k * Z], weights [T, k] f32 -> [T, Z], f32 sum, rounded once";
+  let arguments = (ins K3_Float:$x, K3_Float:$weights);
+  let results = (outs K3_Float:$result);
+  let assemblyFormat = "$x `,` $weights attr-dict `:` type($x) `,` type($weights) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def K3_SampleOp : K3_PureOp<"sample"> {
   let summary = "arg-max of each row, equal logits by lower id: logits [R, V] f32 -> ids [R] i32";
   let arguments = (ins K3_Float:$logits);
