@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The error type that crosses every interface of the runtime and of the importer: no exceptions, one
-// sentence a failure. The code decides the exit status of the tools; the message is for a person.
+// The error type that crosses every interface of the runtime and of the importer: no exceptions,
+// one sentence a failure. The code decides the exit status of the tools; the message is for a
+// person.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +30,8 @@ enum class Code {
   Refused,
 };
 
-/// A success, or a failure with one sentence: `subject: what is wrong (got X, expected Y); what to do next`.
+/// A success, or a failure with one sentence: `subject: what is wrong (got X, expected Y); what to
+/// do next`.
 class [[nodiscard]] Status {
 public:
   Status() = default;
@@ -81,7 +83,8 @@ private:
 
 #define K3_CONCAT_INNER(A, B) A##B
 #define K3_CONCAT(A, B) K3_CONCAT_INNER(A, B)
-/// Declares DECL and sets it to the value of EXPR, a Result; returns its Status when there is no value.
+/// Declares DECL and sets it to the value of EXPR, a Result; returns its Status when there is no
+/// value.
 #define K3_ASSIGN_OR_RETURN(DECL, EXPR)                                                            \
   K3_ASSIGN_OR_RETURN_IMPL(K3_CONCAT(k3Result_, __LINE__), DECL, EXPR)
 #define K3_ASSIGN_OR_RETURN_IMPL(TMP, DECL, EXPR)                                                  \
