@@ -33,7 +33,7 @@ defvar boundText = [{
 
 // ------------------------------------------------------------------------------------------------------ structure
 
-def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, SingleBlock,
+def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface,
                                        SingleBlockImplicitTerminator<"::k3::tile::ReturnOp">]> {
   let summary = "one kernel: a function of views and indices, run for each block of a grid";
   let description = [{
@@ -102,6 +102,7 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<[
   let summary = "gives the values of a region to its op";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let hasVerifier = 1;
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange{}); }]>];
 }
 
@@ -360,6 +361,7 @@ def Tile_RoleOp : Tile_Op<"role", [SingleBlockImplicitTerminator<"::k3::tile::Yi
   let arguments = (ins StrAttr:$name, I64Attr:$warps);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `warps` $warps $body attr-dict";
+  let hasVerifier = 1;
 }
 
 // --------------------------------------------------------------------------------------------------------- launch
