@@ -1,0 +1,66 @@
+//===- Passes.td - Passes of the compiler ------------------*- tablegen -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every pass by name, in the order of the phases that run it (compiler/tools/k3c/Phases.h lists the phases).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef K3_COMPILER_PASSES_TD
+#define K3_COMPILER_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// ---------------------------------------------------------------------------------------------------------- entry
+
+def EntryPass : Pass<"k3-entry", "::mlir::ModuleOp"> {
+  let summary = "adds decode entries, made from the prefill entry";
+  let description = [{
+    For each bucket of 1, 2, 4, ... max_seqs sequences a copy of the prefill entry with static rows becomes
+    `@decode_N`, with copies of the layer bodies it calls. Buckets that are powers of two bound the waste of padding.
+  }];
+}
+
+// ------------------------------------------------------------------------------------------------------- simplify
+
+def AbsorbPass : Pass<"k3-absorb", "::mlir::ModuleOp"> {
+  let summary = "rewrites k3.mla to attention over the latent rows themselves";
+  let description = [{
+    q' = q_n W_UK, attention of q' against the cache rows, o = u W_UV. All heads then share one key, and no key or value
+    is ever made. For prefill it also costs less than making keys anew for each query block of up to about 120 rows
+    (docs/architecture.md has the count).
+  }];
+}
+def SplitExpertsPass : Pass<"k3-split-experts", "::mlir::ModuleOp"> {
+  let summary = "splits k3.experts into expert_up, expert_down and combine";
+}
+def PackPass : Pass<"k3-pack", "::mlir::ModuleOp"> {
+  let summary = "packs projections that read the same input into one, and gate with up";
+  let description = [{
+    The packed weight is a new param whose pieces are those of the old ones, row block after row block; users read slices.
+  }];
+}
+
+// ----------------------------------------------------------------------------------------------------------- fuse
+
+def FusePass : Pass<"k3-fuse", "::mlir::ModuleOp"> {
+  let summary = "groups ops that become one kernel";
+  let description = [{
+    Rules, in this order: the recurrence with its convolutions (static batch) and its gated norm; a contraction with the
+    elementwise ops behind it; chains of row-wise ops. Whatever stays alone is a group of one. `--no-fuse=RULE` leaves
+    one rule out; the result of the program does not change by a bit.
+  }];
+  let options = [ListOption<"disabled", "no-fuse", "std::string", "rules to leave out: scan, tail, row">];
+}
+
+// ----------------------------------------------------------------------------------------------------------- tile
+
+def LowerToTilePass : Pass<"k3-to-tile", "::mlir::ModuleOp"> {
+  let summary = "lowers every fused group to tile kernels and launches";
+  let dependentDialects = ["::k3::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif // K3_COMPILER_PASSES_TD

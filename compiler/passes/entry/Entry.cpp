@@ -1,0 +1,108 @@
+//===- Entry.cpp - Decode entries -----------------------------------------===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Copies the prefill entry and its layer bodies for each decode bucket, with the symbols of tokens, sequences and logit
+// rows replaced by the bucket: one token for each sequence, every row wanted.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/passes/Passes.h"
+#include "dialects/k3/K3Ops.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace k3 {
+#define GEN_PASS_DEF_ENTRYPASS
+#include "compiler/passes/Passes.h.inc"
+} // namespace k3
+
+namespace {
+
+using namespace k3::model;
+
+struct Entry : k3::impl::EntryPassBase<Entry> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    func::FuncOp prefill;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto kind = function->getAttrOfType<StringAttr>("k3.entry"); kind && kind.getValue() == "prefill")
+        prefill = function;
+    if (!prefill)
+      return;
+    auto limits = module->getAttrOfType<DictionaryAttr>("k3.limits");
+    int64_t maxSeqs = limits.getAs<IntegerAttr>("max_seqs").getInt();
+    for (int64_t bucket = 1;; bucket *= 2) {
+      addDecode(prefill, std::min(bucket, maxSeqs));
+      if (bucket >= maxSeqs)
+        break;
+    }
+  }
+
+  void addDecode(func::FuncOp prefill, int64_t bucket) {
+    SymbolTable symbols(getOperation());
+    std::string suffix = "_" + std::to_string(bucket);
+    // The bodies first, in the order of their first call; a body calls no other.
+    llvm::MapVector<StringAttr, StringAttr> bodies;
+    prefill.walk([&](func::CallOp call) { bodies.insert({call.getCalleeAttr().getAttr(), {}}); });
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    for (auto &[name, copy] : bodies) {
+      auto body = symbols.lookup<func::FuncOp>(name).clone();
+      copy = builder.getStringAttr(name.getValue() + suffix);
+      body.setSymNameAttr(copy);
+      builder.insert(body);
+      makeStatic(body, bucket);
+    }
+    func::FuncOp decode = prefill.clone();
+    decode.setSymName(("decode" + suffix));
+    decode->setAttr("k3.entry", builder.getStringAttr("decode"));
+    decode->setAttr("k3.bucket", builder.getI64IntegerAttr(bucket));
+    builder.insert(decode);
+    decode.walk([&](func::CallOp call) {
+      call.setCalleeAttr(FlatSymbolRefAttr::get(bodies[call.getCalleeAttr().getAttr()]));
+    });
+    takeEveryRow(decode);
+    makeStatic(decode, bucket);
+  }
+
+  /// Each row of a decode step is the last of its sequence: the choice of rows disappears, and its argument with it.
+  static void takeEveryRow(func::FuncOp decode) {
+    decode.walk([](TakeRowsOp take) {
+      take.getResult().replaceAllUsesWith(take.getX());
+      take.erase();
+    });
+    for (unsigned i = decode.getNumArguments(); i-- > 0;)
+      if (auto name = decode.getArgAttrOfType<StringAttr>(i, "k3.name"); name && name.getValue() == "logit_rows")
+        (void)decode.eraseArgument(i);
+  }
+
+  static void makeStatic(func::FuncOp function, int64_t bucket) {
+    MLIRContext *context = function.getContext();
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
+      if (!isa_and_nonnull<SymAttr>(type.getEncoding()))
+        return std::nullopt;
+      SmallVector<int64_t> shape(type.getShape());
+      shape[0] = bucket;
+      return RankedTensorType::get(shape, type.getElementType());
+    });
+    replacer.addReplacement([&](BatchType type) -> std::optional<Type> { return BatchType::get(context, "", "", bucket); });
+    replacer.addReplacement([&](StackType type) -> std::optional<Type> {
+      return StackType::get(context, type.getCapacity(), type.getHidden(), type.getElementType(), "", bucket);
+    });
+    replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
+    function.walk([&](DimOp dim) {
+      OpBuilder builder(dim);
+      dim.getResult().replaceAllUsesWith(arith::ConstantIndexOp::create(builder, dim.getLoc(), bucket));
+      dim.erase();
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,283 @@
+//===- Contraction.cpp - Projections with an elementwise tail -------------===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Lowers a k3.linear or k3.head_linear and the ops fused behind it to one kernel: a grid of output tiles, each a loop over
+// the inner extent, then the tail on the accumulator. Weights stream from memory once a row block.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/passes/lower/Lowering.h"
+
+using namespace mlir;
+
+namespace k3::lower {
+
+namespace {
+
+/// Where a tile of the output lies: rows from `row`, columns from `column`, nothing at or past the limits.
+struct OutputTile {
+  Value row, rowLimit, column, columnLimit;
+  int64_t rows, columns;
+};
+
+/// Runs the elementwise ops of a group on output tiles and stores what the group yields.
+class Tail {
+public:
+  Tail(KernelBuilder &k, TileMath &m, OutputTile out) : k(k), m(m), out(out) {}
+
+  void define(Value value, Value tile) { tiles[value] = tile; }
+
+  Value get(Value value) {
+    if (Value known = tiles.lookup(value))
+      return known;
+    Columns source = resolveColumns(value);
+    Value begin = k.index(source.begin);
+    return tiles[value] = m.load(k.view(source.tensor), {out.rows, out.columns}, {out.row, m.add(out.column, begin)},
+                                 {out.rowLimit, m.add(out.columnLimit, begin)});
+  }
+
+  LogicalResult run(model::FusedOp group, std::string &name) {
+    for (Operation &op : group.getBody().front().without_terminator()) {
+      if (op.getNumResults() == 1 && tiles.count(op.getResult(0)))
+        continue;
+      if (isa<model::LinearOp, model::HeadLinearOp>(op))
+        continue;
+      Value tile = lowerElementwise(&op, m, [&](Value v) { return get(v); });
+      if (!tile)
+        return op.emitOpError("cannot stand behind a contraction; only add, gate, glu and cast can");
+      tiles[op.getResult(0)] = tile;
+      name += ("_" + op.getName().stripDialect()).str();
+    }
+    Operation *yield = group.getBody().front().getTerminator();
+    for (auto [i, value] : llvm::enumerate(yield->getOperands()))
+      m.store(tiles.lookup(value), k.resultView(i), {out.row, out.column}, {out.rowLimit, out.columnLimit});
+    return success();
+  }
+
+private:
+  KernelBuilder &k;
+  TileMath &m;
+  OutputTile out;
+  TileMap tiles;
+};
+
+/// Rows of an output tile: all of them when they are few and known.
+int64_t chooseRows(Type type, const Knobs &knobs) {
+  int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
+  return ShapedType::isDynamic(rows) ? knobs.contractionRows : std::min(rows, knobs.contractionRows);
+}
+
+Value round(TileMath &m, Value tile, Value like) {
+  Type element = cast<RankedTensorType>(like.getType()).getElementType();
+  if (element.isF32())
+    return tile;
+  return m.map({tile}, [&](ArrayRef<Scalar> s) { return roundTo(s[0], element); });
+}
+
+} // namespace
+
+/// acc += x[row.., 0..K) · W[n.., 0..K)ᵀ over the inner extent, in steps of the schedule's depth.
+static SmallVector<Value> contract(KernelBuilder &k, TileMath &m, const Knobs &knobs, int64_t inner, ValueRange accs,
+                                   llvm::function_ref<Value(Value step, int64_t depth)> loadX,
+                                   llvm::function_ref<Value(unsigned acc, Value step, int64_t depth)> loadW) {
+  int64_t depth = std::min(inner, knobs.contractionDepth);
+  auto body = [&](Value step, ValueRange carried) {
+    SmallVector<Value> next;
+    Value x = loadX(step, depth);
+    for (auto [i, acc] : llvm::enumerate(carried))
+      next.push_back(m.mma(acc, x, loadW(i, step, depth), false, true));
+    return next;
+  };
+  if (depth == inner)
+    return body(k.index(0), accs);
+  return SmallVector<Value>(m.loop(k.index(0), k.index(inner), depth, accs, body));
+}
+
+LogicalResult lowerContraction(model::FusedOp group, Context &context) {
+  auto linear = *group.getBody().front().getOps<model::LinearOp>().begin();
+  auto weightType = cast<RankedTensorType>(linear.getWeight().getType());
+  int64_t n = weightType.getDimSize(0), inner = weightType.getDimSize(1);
+
+  // A gated activation of two halves of the projection: both halves of the weight are contracted side by side.
+  SmallVector<model::SliceOp> halves(group.getBody().front().getOps<model::SliceOp>());
+  int64_t columns = halves.empty() ? n : n / int64_t(halves.size());
+
+  KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
+  TileMath m(k);
+  int64_t bm = chooseRows(linear.getX().getType(), context.knobs);
+  int64_t bn = std::min(columns, context.knobs.contractionColumns);
+  Value rows = k.rows(linear.getX().getType());
+  Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)), m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
+
+  Columns x = resolveColumns(linear.getX());
+  Value xView = k.view(x.tensor), wView = k.view(linear.getWeight());
+  unsigned parts = std::max<size_t>(1, halves.size());
+  SmallVector<Value> accs(parts, m.splat({bm, bn}, 0.0));
+  accs = contract(
+      k, m, context.knobs, inner, accs,
+      [&](Value step, int64_t depth) {
+        return m.load(xView, {bm, depth}, {m0, m.add(step, k.index(x.begin))}, {rows, k.index(x.begin + inner)});
+      },
+      [&](unsigned part, Value step, int64_t depth) {
+        return m.load(wView, {bn, depth}, {m.add(n0, k.index(part * columns)), step},
+                      {k.index((part + 1) * columns), k.index(inner)});
+      });
+
+  Tail tail(k, m, {m0, rows, n0, k.index(columns), bm, bn});
+  if (halves.empty())
+    tail.define(linear.getResult(), round(m, accs[0], linear.getResult()));
+  for (model::SliceOp half : halves)
+    tail.define(half.getResult(), round(m, accs[half.getBegin() / columns], linear.getResult()));
+  std::string name = "mm";
+  if (failed(tail.run(group, name)))
+    return failure();
+  name += "_n" + std::to_string(n) + "_k" + std::to_string(inner) + "_m" + std::to_string(bm) + "_" +
+          typeName(group.getResultTypes().front());
+  auto launch = k.finish(name, k.hostIndex(llvm::divideCeil(columns, bn)),
+                         k.hostCeilDiv(k.hostRows(linear.getX().getType()), bm), k.hostIndex(1));
+  group.replaceAllUsesWith(launch.getResults());
+  group.erase();
+  return success();
+}
+
+LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
+  auto op = *group.getBody().front().getOps<model::HeadLinearOp>().begin();
+  auto weightType = cast<RankedTensorType>(op.getWeight().getType());
+  int64_t heads = op.getHeads(), extent = weightType.getDimSize(1), rowsOfHead = op.getRows();
+  int64_t inner = op.getTranspose() ? rowsOfHead : extent, n = op.getTranspose() ? extent : rowsOfHead;
+  bool pass = op.getPassBegin() >= 0;
+  int64_t passCount = pass ? op.getPassCount() : 0, outStride = n + passCount;
+  Columns x = resolveColumns(op.getX());
+  int64_t xStride = x.cols / heads;
+
+  KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
+  TileMath m(k);
+  int64_t bm = chooseRows(op.getX().getType(), context.knobs);
+  Value rows = k.rows(op.getX().getType());
+  Value head = k.blockId(tile::GridAxis::X), m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
+  Value xView = k.view(x.tensor), wView = k.view(op.getWeight());
+  Value xColumn = m.add(m.mul(head, k.index(xStride)), k.index(x.begin));
+  Value weightRow = m.add(m.mul(head, k.index(op.getStrideRows())), k.index(op.getRowBegin()));
+
+  Value xTile = m.load(xView, {bm, inner}, {m0, xColumn}, {rows, m.add(xColumn, k.index(inner))});
+  Value wTile = m.load(wView, {rowsOfHead, extent}, {weightRow, k.index(0)},
+                       {m.add(weightRow, k.index(rowsOfHead)), k.index(extent)});
+  Value acc = m.mma(m.splat({bm, n}, 0.0), xTile, wTile, false, !op.getTranspose());
+
+  Value column = m.mul(head, k.index(outStride));
+  Tail tail(k, m, {m0, rows, column, m.add(column, k.index(n)), bm, n});
+  tail.define(op.getResult(), round(m, acc, op.getResult()));
+  std::string name = op.getTranspose() ? "headmmt" : "headmm";
+  if (failed(tail.run(group, name)))
+    return failure();
+  if (passCount > 0) {
+    Value from = m.add(xColumn, k.index(op.getPassBegin()));
+    Value rest = m.load(xView, {bm, passCount}, {m0, from}, {rows, m.add(from, k.index(passCount))});
+    Value to = m.add(column, k.index(n));
+    m.store(rest, k.resultView(0), {m0, to}, {rows, m.add(to, k.index(passCount))});
+  }
+  name += "_h" + std::to_string(heads) + "_n" + std::to_string(n) + "_k" + std::to_string(inner) + "_m" +
+          std::to_string(bm) + "_" + typeName(op.getResult().getType());
+  auto launch = k.finish(name, k.hostIndex(heads), k.hostCeilDiv(k.hostRows(op.getX().getType()), bm), k.hostIndex(1));
+  group.replaceAllUsesWith(launch.getResults());
+  group.erase();
+  return success();
+}
+
+// ------------------------------------------------------------------------------------------------------ experts
+
+namespace {
+
+/// Loads [bn, depth] numbers of an expert's matrix, bf16 or MXFP4.
+class ExpertWeight {
+public:
+  ExpertWeight(KernelBuilder &k, TileMath &m, Value weight, Value scale, Value expert)
+      : k(k), m(m), view(k.view(weight)), scaleView(scale ? k.view(scale) : Value()), expert(expert),
+        experts(k.index(cast<RankedTensorType>(weight.getType()).getDimSize(0))) {}
+
+  Value load(int64_t bn, int64_t depth, Value row, Value rowLimit, Value step, int64_t inner) {
+    if (!scaleView)
+      return m.load(view, {bn, depth}, {expert, row, step}, {experts, rowLimit, k.index(inner)});
+    auto part = [&](Value from, int64_t per) {
+      return m.load(from, {bn, depth / per}, {expert, row, m.div(step, k.index(per))},
+                    {experts, rowLimit, k.index(inner / per)});
+    };
+    Value codes = part(view, 2), scales = part(scaleView, 32);
+    return tile::DequantizeOp::create(k.b, m.f32({bn, depth}), codes, scales);
+  }
+
+private:
+  KernelBuilder &k;
+  TileMath &m;
+  Value view, scaleView, expert, experts;
+};
+
+} // namespace
+
+/// One block a (token, choice) pair and a tile of columns: no sorting, no padding, right for few tokens.
+LogicalResult lowerExperts(model::FusedOp group, Context &context) {
+  Operation *op = &group.getBody().front().front();
+  auto up = dyn_cast<model::ExpertUpOp>(op);
+  auto down = dyn_cast<model::ExpertDownOp>(op);
+  if (!up && !down)
+    return op->emitOpError("is not a half of the experts and cannot stand in a group of family experts");
+  Value input = up ? up.getZ() : down.getX(), ids = up ? up.getIds() : down.getIds();
+  Value weight = up ? up.getGateUp() : down.getDown(), scale = up ? up.getScale() : down.getScale();
+  Value result = op->getResult(0);
+  int64_t topK = cast<RankedTensorType>(ids.getType()).getDimSize(1);
+  Columns x = resolveColumns(input);
+  int64_t inner = up ? x.cols : x.cols / topK;
+  int64_t n = cast<RankedTensorType>(result.getType()).getDimSize(1) / topK;
+
+  KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
+  TileMath m(k);
+  int64_t bn = std::min(n, context.knobs.contractionColumns);
+  Value rows = k.rows(input.getType());
+  Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)), pair = k.blockId(tile::GridAxis::Y);
+  Value row = m.div(pair, k.index(topK)), choice = m.rem(pair, k.index(topK));
+  Value expert = m.readIndex(k.view(ids), {row, choice}, {rows, k.index(topK)});
+  ExpertWeight weights(k, m, weight, scale, expert);
+
+  Value xColumn = up ? k.index(x.begin) : m.add(m.mul(choice, k.index(inner)), k.index(x.begin));
+  Value xView = k.view(x.tensor);
+  SmallVector<Value> accs(up ? 2 : 1, m.splat({1, bn}, 0.0));
+  accs = contract(
+      k, m, context.knobs, inner, accs,
+      [&](Value step, int64_t depth) {
+        return m.load(xView, {1, depth}, {row, m.add(xColumn, step)}, {rows, m.add(xColumn, k.index(inner))});
+      },
+      [&](unsigned part, Value step, int64_t depth) {
+        return weights.load(bn, depth, m.add(n0, k.index(part * n)), k.index((part + 1) * n), step, inner);
+      });
+
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  Value out;
+  if (up) {
+    std::optional<double> linearBeta;
+    if (auto value = up.getLinearBeta())
+      linearBeta = value->convertToDouble();
+    out = m.map({accs[0], accs[1]}, [&](ArrayRef<Scalar> s) {
+      return roundTo(gluScalar(roundTo(s[0], element), roundTo(s[1], element), up.getActivation(),
+                               up.getBeta().convertToDouble(), linearBeta),
+                     element);
+    });
+  } else {
+    out = accs[0];
+  }
+  Value outColumn = m.mul(choice, k.index(n));
+  m.store(out, k.resultView(0), {row, m.add(outColumn, n0)}, {rows, m.add(outColumn, k.index(n))});
+
+  std::string name = std::string(up ? "expert_up" : "expert_down") + (scale ? "_mxfp4" : "_bf16") + "_n" +
+                     std::to_string(n) + "_k" + std::to_string(inner) + "_" + typeName(result.getType());
+  Value pairs = arith::MulIOp::create(context.host, group.getLoc(), k.hostRows(input.getType()), k.hostIndex(topK));
+  auto launch = k.finish(name, k.hostIndex(llvm::divideCeil(n, bn)), pairs, k.hostIndex(1));
+  group.replaceAllUsesWith(launch.getResults());
+  group.erase();
+  return success();
+}
+
+} // namespace k3::lower

@@ -1,0 +1,66 @@
+//===- LowerToTile.cpp - Groups to kernels: the driver --------------------===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Walks the functions in order and hands each fused group to the lowering of its family.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/passes/Passes.h"
+#include "compiler/passes/lower/Lowering.h"
+
+using namespace mlir;
+
+namespace k3 {
+#define GEN_PASS_DEF_LOWERTOTILEPASS
+#include "compiler/passes/Passes.h.inc"
+} // namespace k3
+
+namespace {
+
+using Lowering = LogicalResult (*)(k3::model::FusedOp, k3::lower::Context &);
+
+Lowering getLowering(StringRef family) {
+  return llvm::StringSwitch<Lowering>(family)
+      .Case("row", k3::lower::lowerRow)
+      .Case("contraction", k3::lower::lowerContraction)
+      .Case("head_contraction", k3::lower::lowerHeadContraction)
+      .Case("experts", k3::lower::lowerExperts)
+      .Case("conv", k3::lower::lowerConv)
+      .Case("scan", k3::lower::lowerScan)
+      .Case("attention", k3::lower::lowerAttention)
+      .Default(nullptr);
+}
+
+struct LowerToTile : k3::impl::LowerToTilePassBase<LowerToTile> {
+  void runOnOperation() override {
+    k3::lower::KernelTable kernels(getOperation());
+    k3::lower::Knobs knobs;
+    OpBuilder builder(&getContext());
+    k3::lower::Context context{builder, kernels, knobs};
+    SmallVector<k3::model::FusedOp> groups;
+    getOperation().walk([&](k3::model::FusedOp group) { groups.push_back(group); });
+    for (k3::model::FusedOp group : groups) {
+      Lowering lowering = getLowering(group.getFamily());
+      if (!lowering) {
+        group.emitOpError() << "family '" << group.getFamily()
+                            << "' has no lowering; known: row, contraction, head_contraction, experts, conv, scan, attention";
+        return signalPassFailure();
+      }
+      builder.setInsertionPoint(group);
+      if (failed(lowering(group, context)))
+        return signalPassFailure();
+    }
+    // Slices were read through; whatever the kernels did not need is gone.
+    getOperation().walk([&](func::FuncOp function) {
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+        if (isa<k3::model::SliceOp, k3::model::WeightOp, k3::model::RefOp>(op) && op.use_empty())
+          op.erase();
+    });
+  }
+};
+
+} // namespace
