@@ -22,6 +22,9 @@ message(STATUS "k3: MLIR ${LLVM_PACKAGE_VERSION} in ${LLVM_TOOLS_BINARY_DIR}, li
 
 add_library(k3_mlir INTERFACE)
 target_include_directories(k3_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+# mlir-tblgen takes its include paths from the directory, not from a target.
+include_directories(SYSTEM ${MLIR_INCLUDE_DIRS})
+include_directories(${CMAKE_SOURCE_DIR})
 separate_arguments(K3_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_options(k3_mlir INTERFACE ${K3_LLVM_DEFINITIONS} -fno-exceptions)
 if(NOT LLVM_ENABLE_RTTI)

@@ -29,6 +29,11 @@ def K3_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    void registerTypes();
+  }];
 }
 
 // ---------------------------------------------------------------------------------------------------------- enums
@@ -120,12 +125,14 @@ def K3_Batch : K3_Type<"Batch", "batch"> {
   let genVerifyDecl = 1;
 }
 
-class K3_IsA<string cls, string text> : Type<CPred<"::llvm::isa<::k3::model::" # cls # ">($_self)">, text>;
+class K3_IsA<string cls, string text> : Type<CPred<"::llvm::isa<::k3::model::" # cls # ">($_self)">, text, "::k3::model::" # cls>;
 def K3_AnyKdaState : K3_IsA<"KdaStateType", "KDA state">;
 def K3_AnyConvState : K3_IsA<"ConvStateType", "conv state">;
 def K3_AnyLatentCache : K3_IsA<"LatentCacheType", "latent cache">;
 def K3_AnyStack : K3_IsA<"StackType", "residual stack">;
 def K3_AnyBatch : K3_IsA<"BatchType", "batch">;
+/// Read as a signed number: an absent column is -1.
+def K3_Int : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit integer attribute">;
 def K3_Float : TensorOf<[F32, BF16]>;
 def K3_Ids : TensorOf<[I32]>;
 def K3_Weight : AnyTypeOf<[TensorOf<[F32, BF16, I8]>], "weight tensor">;

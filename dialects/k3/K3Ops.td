@@ -23,7 +23,7 @@ def K3_StateResource : Resource<"::k3::model::StateResource">;
 
 class K3_Op<string mnemonic, list<Trait> traits = []> : Op<K3_Dialect, mnemonic, traits>;
 class K3_PureOp<string mnemonic, list<Trait> traits = []> : K3_Op<mnemonic, !listconcat([Pure], traits)>;
-class K3_StateOp<string mnemonic, list<Trait> traits = []>
+class K3_StatefulOp<string mnemonic, list<Trait> traits = []>
     : K3_Op<mnemonic, !listconcat([MemoryEffects<[MemRead<K3_StateResource>, MemWrite<K3_StateResource>]>], traits)>;
 
 // --------------------------------------------------------------------------------------------------- declarations
@@ -31,8 +31,8 @@ class K3_StateOp<string mnemonic, list<Trait> traits = []>
 def K3_SymbolOp : K3_Op<"symbol", [Symbol]> {
   let summary = "an extent known at each step only, with its upper bound";
   let description = [{ `k3.symbol @T <= 512` }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$upper);
-  let assemblyFormat = "$sym_name `<` `=` $upper attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, K3_Int:$upper);
+  let assemblyFormat = "$sym_name ` ` `<` `=` $upper attr-dict";
   let hasVerifier = 1;
 }
 
@@ -47,10 +47,9 @@ def K3_ParamOp : K3_Op<"param", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def K3_StateOp_ : K3_Op<"state", [Symbol]> {
+def K3_StateOp : K3_Op<"state", [Symbol]> {
   let summary = "a recurrent state, conv state or latent cache that lives across steps";
   let description = [{ `k3.state @"layers.{L}.kda_state" : !k3.kda_state<96x128x128xf32, kv>` }];
-  let cppClassName = "StateOp";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyType>:$type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let hasVerifier = 1;
@@ -120,8 +119,8 @@ def K3_HeadLinearOp : K3_PureOp<"head_linear"> {
     x_h is columns h * x_stride .. +K of x; y_h goes to columns h * out_stride .. +N. Columns of the result outside stay
     as `pass` says: with pass_begin >= 0, columns pass_begin .. pass_begin + pass_count - 1 of x_h follow y_h unchanged.
   }];
-  let arguments = (ins K3_Float:$x, K3_Weight:$weight, I64Attr:$heads, I64Attr:$stride_rows, I64Attr:$row_begin, I64Attr:$rows,
-                       UnitAttr:$transpose, DefaultValuedAttr<I64Attr, "-1">:$pass_begin, DefaultValuedAttr<I64Attr, "0">:$pass_count);
+  let arguments = (ins K3_Float:$x, K3_Weight:$weight, K3_Int:$heads, K3_Int:$stride_rows, K3_Int:$row_begin, K3_Int:$rows,
+                       UnitAttr:$transpose, DefaultValuedAttr<K3_Int, "-1">:$pass_begin, DefaultValuedAttr<K3_Int, "0">:$pass_count);
   let results = (outs K3_Float:$result);
   let assemblyFormat = "$x `,` $weight attr-dict `:` type($x) `,` type($weight) `->` type($result)";
   let hasVerifier = 1;
@@ -129,7 +128,7 @@ def K3_HeadLinearOp : K3_PureOp<"head_linear"> {
 
 def K3_SliceOp : K3_PureOp<"slice"> {
   let summary = "columns begin .. begin + N - 1 of every row: x [T, C] -> [T, N]";
-  let arguments = (ins K3_Float:$x, I64Attr:$begin);
+  let arguments = (ins K3_Float:$x, K3_Int:$begin);
   let results = (outs K3_Float:$result);
   let assemblyFormat = "$x `[` $begin `]` attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
@@ -140,6 +139,7 @@ def K3_CastOp : K3_PureOp<"cast"> {
   let arguments = (ins K3_Float:$x);
   let results = (outs K3_Float:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def K3_RmsNormOp : K3_PureOp<"rms_norm"> {
@@ -180,7 +180,7 @@ def K3_GluOp : K3_PureOp<"glu"> {
 
 // ------------------------------------------------------------------------------------------------------------ KDA
 
-def K3_ShortConvOp : K3_StateOp<"short_conv"> {
+def K3_ShortConvOp : K3_StatefulOp<"short_conv"> {
   let summary = "causal depthwise convolution, then SiLU; x [T, P], weight [P, W]";
   let description = [{
     y_t = SiLU(sum_i weight[p, i] x_{t-W+1+i}); rows before the piece come from the state, which afterwards holds the
@@ -192,7 +192,7 @@ def K3_ShortConvOp : K3_StateOp<"short_conv"> {
   let hasVerifier = 1;
 }
 
-def K3_KdaOp : K3_StateOp<"kda"> {
+def K3_KdaOp : K3_StatefulOp<"kda"> {
   let summary = "gated delta rule over the tokens of each sequence (Kimi Delta Attention)";
   let description = [{
     q, k [T, N*K], v [T, N*V] after the convolution; gate [T, N*K] raw decay input; beta [T, N] raw; a_log [>= N],
@@ -219,7 +219,7 @@ def K3_GatedRmsNormOp : K3_PureOp<"gated_rms_norm"> {
 
 // ------------------------------------------------------------------------------------------------------------ MLA
 
-def K3_LatentAppendOp : K3_StateOp<"latent_append"> {
+def K3_LatentAppendOp : K3_StatefulOp<"latent_append"> {
   let summary = "norms the latent part of kv [T, R + P] and appends [norm(latent) | rest] to the cache of each sequence";
   let description = [{ R is the extent of gain. No rotation exists in this family. A row of slot -1 writes nothing. }];
   let arguments = (ins K3_Float:$kv, K3_Weight:$gain, K3_AnyLatentCache:$cache, K3_AnyBatch:$batch, F64Attr:$eps);
@@ -227,22 +227,22 @@ def K3_LatentAppendOp : K3_StateOp<"latent_append"> {
   let hasVerifier = 1;
 }
 
-def K3_MlaOp : K3_StateOp<"mla"> {
+def K3_MlaOp : K3_StatefulOp<"mla"> {
   let summary = "attention of every token over its sequence, keys and values made from the latent cache by kv_b";
   let description = [{
     q [T, heads * (nope + rope)], kv_b [heads * (nope + value), R], the cache already holds the tokens of this step.
     score = (q_n · W_UK l + q_p · k_p) * scale, causal softmax in f32, result [T, heads * value].
     The simplify phase turns it into head_linear + latent_attention + head_linear (absorption), which keeps one shared key.
   }];
-  let arguments = (ins K3_Float:$q, K3_Weight:$kv_b, K3_AnyLatentCache:$cache, K3_AnyBatch:$batch, I64Attr:$heads, I64Attr:$nope, I64Attr:$rope, I64Attr:$value, F64Attr:$scale);
+  let arguments = (ins K3_Float:$q, K3_Weight:$kv_b, K3_AnyLatentCache:$cache, K3_AnyBatch:$batch, K3_Int:$heads, K3_Int:$nope, K3_Int:$rope, K3_Int:$value, F64Attr:$scale);
   let results = (outs K3_Float:$result);
   let assemblyFormat = "$q `,` $kv_b `,` $cache `,` $batch attr-dict `:` type($q) `,` type($kv_b) `,` type($cache) `,` type($batch) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def K3_LatentAttentionOp : K3_StateOp<"latent_attention"> {
+def K3_LatentAttentionOp : K3_StatefulOp<"latent_attention"> {
   let summary = "absorbed MLA: q [T, heads * width] against cache rows, result the weighted latents [T, heads * latent]";
-  let arguments = (ins K3_Float:$q, K3_AnyLatentCache:$cache, K3_AnyBatch:$batch, I64Attr:$heads, I64Attr:$latent, F64Attr:$scale);
+  let arguments = (ins K3_Float:$q, K3_AnyLatentCache:$cache, K3_AnyBatch:$batch, K3_Int:$heads, K3_Int:$latent, F64Attr:$scale);
   let results = (outs K3_Float:$result);
   let assemblyFormat = "$q `,` $cache `,` $batch attr-dict `:` type($q) `,` type($cache) `,` type($batch) `->` type($result)";
   let hasVerifier = 1;
@@ -256,14 +256,14 @@ def K3_StackOp : K3_Op<"stack", [MemoryEffects<[MemAlloc<K3_StateResource>]>]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def K3_AttnResPushOp : K3_StateOp<"attn_res.push"> {
+def K3_AttnResPushOp : K3_StatefulOp<"attn_res.push"> {
   let summary = "stores the raw running sum h [T, H] as block `index` of the stack";
   let arguments = (ins K3_AnyStack:$stack, Index:$index, K3_Float:$h);
   let assemblyFormat = "$stack `[` $index `]` `,` $h attr-dict `:` type($stack) `,` type($h)";
   let hasVerifier = 1;
 }
 
-def K3_AttnResMixOp : K3_StateOp<"attn_res.mix"> {
+def K3_AttnResMixOp : K3_StatefulOp<"attn_res.mix"> {
   let summary = "softmax over depth of the first `count` blocks and h; f32 result, not rounded";
   let description = [{
     u = norm ⊙ query; score_s = u · V_s / sqrt(mean(V_s²) + eps); p = softmax(score); result sum_s p_s V_s of the raw V_s.
@@ -283,8 +283,8 @@ def K3_RouterOp : K3_PureOp<"router"> {
     topk_groups groups whose two best biased scores sum highest. Weights are the s without bias; if k > 1 and renormalize,
     divided by (their sum + 1e-20); then times scale.
   }];
-  let arguments = (ins K3_Float:$logits, K3_Weight:$bias, I64Attr:$top_k, K3_ScoreAttr:$score, BoolAttr:$renormalize, F64Attr:$scale,
-                       DefaultValuedAttr<I64Attr, "1">:$groups, DefaultValuedAttr<I64Attr, "1">:$topk_groups);
+  let arguments = (ins K3_Float:$logits, K3_Weight:$bias, K3_Int:$top_k, K3_ScoreAttr:$score, BoolAttr:$renormalize, F64Attr:$scale,
+                       DefaultValuedAttr<K3_Int, "1">:$groups, DefaultValuedAttr<K3_Int, "1">:$topk_groups);
   let results = (outs K3_Ids:$ids, K3_Float:$weights);
   let assemblyFormat = "$score $logits `,` $bias attr-dict `:` type($logits) `,` type($bias) `->` type($ids) `,` type($weights)";
   let hasVerifier = 1;
@@ -352,6 +352,7 @@ def K3_TapOp : K3_Op<"tap", [MemoryEffects<[MemRead<K3_StateResource>, MemWrite<
   let description = [{ `k3.tap %h as "layers.{L}.h"`; `{L}` is the layer of the call. }];
   let arguments = (ins AnyRankedTensor:$value, StrAttr:$name);
   let assemblyFormat = "$value `as` $name attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def K3_YieldOp : K3_PureOp<"yield", [Terminator, HasParent<"FusedOp">]> {
@@ -380,6 +381,7 @@ class K3_CollectiveOp<string mnemonic, string text> : K3_PureOp<mnemonic> {
   let arguments = (ins K3_Float:$x, StrAttr:$axis);
   let results = (outs K3_Float:$result);
   let assemblyFormat = "$x `over` $axis attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
 }
 def K3_AllReduceOp : K3_CollectiveOp<"all_reduce", "sum over the ranks of a mesh axis">;
 def K3_ReduceScatterOp : K3_CollectiveOp<"reduce_scatter", "sum over an axis, each rank keeps its share of the rows">;
@@ -388,14 +390,16 @@ def K3_AllToAllOp : K3_CollectiveOp<"all_to_all", "exchanges equal shares of the
 
 def K3_SendOp : K3_Op<"send", [MemoryEffects<[MemWrite<K3_StateResource>]>]> {
   let summary = "sends rows to the next pipeline stage `peer`";
-  let arguments = (ins K3_Float:$x, I64Attr:$peer);
+  let arguments = (ins K3_Float:$x, K3_Int:$peer);
   let assemblyFormat = "$x `to` $peer attr-dict `:` type($x)";
+  let hasVerifier = 1;
 }
 def K3_RecvOp : K3_Op<"recv", [MemoryEffects<[MemRead<K3_StateResource>]>]> {
   let summary = "receives rows from pipeline stage `peer`";
-  let arguments = (ins I64Attr:$peer);
+  let arguments = (ins K3_Int:$peer);
   let results = (outs K3_Float:$result);
   let assemblyFormat = "$peer attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 #endif // K3_DIALECTS_K3_OPS_TD
