@@ -1,0 +1,149 @@
+//===- File.cpp - Files, read and replaced whole --------------------------===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Thin over open, pread, write and rename: loops over short transfers and interrupted calls live
+// here once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "support/File.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace k3 {
+
+namespace {
+
+// Linux transfers at most this many bytes in one call.
+constexpr uint64_t maxTransfer = 1u << 30;
+
+std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+Status writeAll(int descriptor, const std::string &path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t done = ::write(descriptor, bytes.data(), std::min<uint64_t>(bytes.size(), maxTransfer));
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return Status::failed(
+          fmt::format("{}: cannot be written ({}, {} bytes left); check space and permissions",
+                      path, reason(errno), bytes.size()));
+    bytes.remove_prefix(static_cast<size_t>(done));
+  }
+  return Status::ok();
+}
+
+} // namespace
+
+Result<File> File::open(const std::string &path) {
+  // Without O_NONBLOCK, opening a named pipe by mistake would wait for a writer for ever.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    return Status::refused(
+        fmt::format("{}: cannot be opened ({}); check the path", path, reason(errno)));
+  struct stat info;
+  File file(path, descriptor, 0);
+  if (::fstat(descriptor, &info) != 0)
+    return Status::failed(fmt::format("{}: its size cannot be read ({}); check the file system",
+                                      path, reason(errno)));
+  if (S_ISDIR(info.st_mode))
+    return Status::refused(
+        fmt::format("{}: is not a file (got a folder, expected a file); check the path", path));
+  if (!S_ISREG(info.st_mode))
+    return Status::refused(fmt::format(
+        "{}: is not a regular file (got a device or pipe, expected a file); check the path", path));
+  file.size_ = static_cast<uint64_t>(info.st_size);
+  return file;
+}
+
+File::File(File &&other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_) {}
+
+File &File::operator=(File &&other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
+}
+
+Status File::readAt(uint64_t offset, void *out, uint64_t size) const {
+  if (offset > size_ || size > size_ - offset)
+    return Status::refused(
+        fmt::format("{}: is too short (got {} bytes, expected {} at offset {}); fetch it again",
+                    path_, size_, size, offset));
+  char *to = static_cast<char *>(out);
+  while (size) {
+    ssize_t done =
+        ::pread(descriptor_, to, std::min(size, maxTransfer), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return Status::failed(fmt::format("{}: cannot be read at offset {} ({}); check the disk",
+                                        path_, offset, reason(errno)));
+    if (done == 0)
+      return Status::failed(fmt::format(
+          "{}: became shorter while it was read (got its end at {}, expected {} bytes); "
+          "do not change it meanwhile",
+          path_, offset, size_));
+    to += done;
+    offset += static_cast<uint64_t>(done);
+    size -= static_cast<uint64_t>(done);
+  }
+  return Status::ok();
+}
+
+Result<std::string> readFile(const std::string &path, uint64_t maxBytes) {
+  K3_ASSIGN_OR_RETURN(File file, File::open(path));
+  if (file.size() > maxBytes)
+    return Status::refused(
+        fmt::format("{}: is too large (got {} bytes, expected at most {}); check the path", path,
+                    file.size(), maxBytes));
+  std::string bytes(file.size(), '\0');
+  K3_RETURN_IF_ERROR(file.readAt(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+Status writeFileAtomic(const std::string &path, std::string_view bytes) {
+  std::string temporary = path + ".XXXXXX";
+  int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor < 0)
+    return Status::failed(fmt::format(
+        "{}: cannot be created ({}); check the folder and its permissions", path, reason(errno)));
+  // mkostemp gives 0600; the result should look as if it had been opened with 0666.
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  Status status = writeAll(descriptor, path, bytes);
+  if (status.isOk() && ::fchmod(descriptor, 0666 & ~mask) != 0)
+    status = Status::failed(fmt::format(
+        "{}: its permissions cannot be set ({}); check the file system", path, reason(errno)));
+  if (::close(descriptor) != 0 && status.isOk())
+    status = Status::failed(fmt::format("{}: cannot be written ({}); check space and permissions",
+                                        path, reason(errno)));
+  if (status.isOk() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = Status::failed(fmt::format(
+        "{}: cannot be replaced ({}); check the folder and its permissions", path, reason(errno)));
+  if (!status.isOk())
+    ::unlink(temporary.c_str());
+  return status;
+}
+
+} // namespace k3

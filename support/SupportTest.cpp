@@ -1,0 +1,155 @@
+//===- SupportTest.cpp - Tests of support ---------------------------------===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Numbers, hashes and files, with the exact text of what users see.
+//
+//===----------------------------------------------------------------------===//
+
+#include "support/File.h"
+#include "support/Format.h"
+#include "support/Hash.h"
+#include "support/Log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+namespace k3 {
+namespace {
+
+using testing::HasSubstr;
+
+class FileTest : public testing::Test {
+protected:
+  void SetUp() override {
+    dir_ = std::filesystem::path(testing::TempDir()) /
+           ("k3-file-" + std::to_string(::getpid()) + "-" +
+            testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(dir_);
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+  std::string path(const char *name) const { return (dir_ / name).string(); }
+
+  std::filesystem::path dir_;
+};
+
+TEST(Format, bytesHaveBinaryUnits) {
+  EXPECT_EQ(formatBytes(0), "0 B");
+  EXPECT_EQ(formatBytes(1023), "1023 B");
+  EXPECT_EQ(formatBytes(1024), "1.00 KiB");
+  EXPECT_EQ(formatBytes(1024 * 1024 - 1), "1.00 MiB");
+  EXPECT_EQ(formatBytes(1560860324864), "1.42 TiB");
+  EXPECT_EQ(formatBytes(UINT64_MAX), "16.00 EiB");
+}
+
+TEST(Format, ratesHaveDecimalUnits) {
+  EXPECT_EQ(formatRate(6.2e9), "6.2 GB/s");
+  EXPECT_EQ(formatRate(999.96), "1.0 kB/s");
+  EXPECT_EQ(formatRate(0), "0.0 B/s");
+  EXPECT_EQ(formatRate(std::nan("")), "0.0 B/s");
+}
+
+TEST(Format, durations) {
+  EXPECT_EQ(formatDuration(0.85), "850 ms");
+  EXPECT_EQ(formatDuration(12.34), "12.3 s");
+  EXPECT_EQ(formatDuration(59.96), "1 min 00 s");
+  EXPECT_EQ(formatDuration(245), "4 min 05 s");
+  EXPECT_EQ(formatDuration(7620), "2 h 07 min");
+  EXPECT_EQ(formatDuration(-1), "?");
+  EXPECT_EQ(formatDuration(1e300), "> 30 years");
+}
+
+TEST(Format, counts) {
+  EXPECT_EQ(formatCount(0), "0");
+  EXPECT_EQ(formatCount(999), "999");
+  EXPECT_EQ(formatCount(1000), "1,000");
+  EXPECT_EQ(formatCount(2779931834976), "2,779,931,834,976");
+}
+
+TEST(Hash, isXxh3) {
+  EXPECT_EQ(hashBytes(""), 0x2d06800538d394c2u);
+  EXPECT_NE(hashBytes("a"), hashBytes("b"));
+}
+
+TEST_F(FileTest, writesAndReadsBack) {
+  ASSERT_TRUE(writeFileAtomic(path("a"), "hello").isOk());
+  ASSERT_TRUE(writeFileAtomic(path("a"), "hello world").isOk());
+  Result<std::string> whole = readFile(path("a"));
+  ASSERT_TRUE(whole.isOk());
+  EXPECT_EQ(*whole, "hello world");
+  Result<File> file = File::open(path("a"));
+  ASSERT_TRUE(file.isOk());
+  EXPECT_EQ(file->size(), 11u);
+  char part[5];
+  ASSERT_TRUE(file->readAt(6, part, 5).isOk());
+  EXPECT_EQ(std::string(part, 5), "world");
+  // No temporary file stays.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
+}
+
+TEST_F(FileTest, refusesReadingPastTheEnd) {
+  ASSERT_TRUE(writeFileAtomic(path("a"), "hello").isOk());
+  Result<File> file = File::open(path("a"));
+  ASSERT_TRUE(file.isOk());
+  char part[8];
+  Status status = file->readAt(1, part, 5);
+  EXPECT_EQ(status.code(), Code::Refused);
+  EXPECT_EQ(status.message(),
+            path("a") + ": is too short (got 5 bytes, expected 5 at offset 1); fetch it again");
+  EXPECT_FALSE(file->readAt(UINT64_MAX, part, 2).isOk());
+  EXPECT_FALSE(file->readAt(2, part, UINT64_MAX).isOk());
+}
+
+TEST_F(FileTest, noticesAFileThatShrinks) {
+  ASSERT_TRUE(writeFileAtomic(path("a"), "hello").isOk());
+  Result<File> file = File::open(path("a"));
+  ASSERT_TRUE(file.isOk());
+  std::filesystem::resize_file(path("a"), 2);
+  char part[5];
+  Status status = file->readAt(0, part, 5);
+  EXPECT_EQ(status.code(), Code::Failed);
+  EXPECT_THAT(status.message(),
+              HasSubstr("became shorter while it was read (got its end at 2, expected 5 bytes)"));
+}
+
+TEST_F(FileTest, refusesWhatIsNoFile) {
+  EXPECT_EQ(readFile(path("missing")).status().message(),
+            path("missing") + ": cannot be opened (No such file or directory); check the path");
+  EXPECT_THAT(readFile(dir_.string()).status().message(),
+              HasSubstr("got a folder, expected a file"));
+  EXPECT_THAT(readFile("/dev/null").status().message(), HasSubstr("is not a regular file"));
+  ASSERT_TRUE(writeFileAtomic(path("a"), "hello").isOk());
+  EXPECT_EQ(readFile(path("a"), 4).status().message(),
+            path("a") + ": is too large (got 5 bytes, expected at most 4); check the path");
+}
+
+TEST_F(FileTest, failsToWriteIntoAMissingFolder) {
+  Status status = writeFileAtomic(path("no/such/file"), "x");
+  EXPECT_EQ(status.code(), Code::Failed);
+  EXPECT_THAT(status.message(), HasSubstr("cannot be created (No such file or directory)"));
+}
+
+TEST(Log, writesToStandardErrorOnly) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  logInfo("a {} b");
+  EXPECT_EQ(reportStatus(Status::refused("plan: is bad")), 2);
+  EXPECT_EQ(reportStatus(Status::failed("disk: is full")), 1);
+  EXPECT_EQ(reportStatus(Status::ok()), 0);
+  setLogLevel(LogLevel::Error);
+  logWarning("dropped");
+  setLogLevel(LogLevel::Info);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "a {} b\nerror: plan: is bad\nerror: disk: is full\n");
+}
+
+} // namespace
+} // namespace k3
