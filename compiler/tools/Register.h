@@ -13,6 +13,7 @@
 #ifndef K3_COMPILER_TOOLS_REGISTER_H
 #define K3_COMPILER_TOOLS_REGISTER_H
 
+#include "dialects/k3/K3Dialect.h"
 #include "dialects/tile/TileDialect.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -24,7 +25,7 @@ namespace k3 {
 
 /// Our dialects, and the upstream ones that kernels are lowered through.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<tile::TileDialect>();
+  registry.insert<model::K3Dialect, tile::TileDialect>();
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
 }
