@@ -93,7 +93,6 @@ namespace {
 class JsonWatcher : public nlohmann::json_sax<Json> {
 public:
   std::optional<size_t> errorPosition;
-  std::string lastToken;
   std::string duplicateKey;
 
   bool null() override { return true; }
@@ -119,10 +118,9 @@ public:
     duplicateKey = key;
     return false;
   }
-  bool parse_error(std::size_t position, const std::string &token,
+  bool parse_error(std::size_t position, const std::string &,
                    const nlohmann::detail::exception &) override {
     errorPosition = position;
-    lastToken = token;
     return false;
   }
 
@@ -139,13 +137,18 @@ static Result<Json> parseJson(const std::string &path, std::string_view text) {
     if (!watcher.errorPosition)
       return Status::refused(path + ": key " + quote(watcher.duplicateKey) +
                              " stands twice in one object (expected once); remove one of the two");
-    size_t position = std::min(*watcher.errorPosition, text.size());
-    bool atEnd = position == text.size();
-    auto before = text.substr(0, position > 0 ? position - 1 : 0);
+    // The position counts the byte that does not fit; the end of the file counts as one more byte.
+    bool atEnd = *watcher.errorPosition > text.size();
+    std::string_view before = text.substr(0, *watcher.errorPosition - 1);
     auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    return Status::refused(path + ":" + std::to_string(line) + ": not JSON (got " +
-                           (atEnd ? "the end of the file after " : "") + quote(watcher.lastToken) +
-                           ", expected one complete JSON value); fetch the file again");
+    size_t lineStart = before.rfind('\n') + 1;
+    std::string_view seen = text.substr(lineStart, *watcher.errorPosition - lineStart);
+    return Status::refused(
+        path + ":" + std::to_string(line) + ": not JSON (got " +
+        (atEnd ? "the end of the file"
+               : quote(seen.substr(seen.size() - std::min<size_t>(seen.size(), 40))) +
+                     ", wrong from its last byte") +
+        ", expected one complete JSON value); fetch the file again");
   }
   return Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
 }
