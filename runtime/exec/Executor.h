@@ -1,0 +1,74 @@
+//===- Executor.h - Runs the entries of a plan ------------------*- C++ -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Holds the memory, kernels and prepared entries of one rank's program, and runs one entry at a
+// time. It trusts the plan, which the loader has validated, and knows nothing of models.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef K3_RUNTIME_EXEC_EXECUTOR_H
+#define K3_RUNTIME_EXEC_EXECUTOR_H
+
+#include "runtime/exec/EntryProgram.h"
+#include "runtime/exec/Memory.h"
+#include "runtime/schema/plan_generated.h"
+#include "support/Status.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace k3 {
+
+struct ExecutorOptions {
+  unsigned threads = 1;
+  bool poisonScratch = false; // fill scratch with NaN before every run
+};
+
+class Executor {
+public:
+  /// Finds the entry point of a kernel; a plan's images unless a test says otherwise.
+  using KernelSource = std::function<Result<CpuKernel>(const plan::Kernel &kernel)>;
+
+  /// Opens the images of PLAN through SEGMENT, which gives the bytes of a segment, allocates the
+  /// arenas of program RANK and prepares its entries. PLAN must outlive the executor.
+  static Result<std::unique_ptr<Executor>>
+  create(const plan::Plan &plan, uint32_t rank,
+         const std::function<std::string_view(uint32_t)> &segment, const ExecutorOptions &options);
+  /// The same with kernels from elsewhere.
+  static Result<std::unique_ptr<Executor>> create(const plan::Plan &plan, uint32_t rank,
+                                                  std::unique_ptr<CpuDevice> device,
+                                                  const KernelSource &kernels,
+                                                  const ExecutorOptions &options);
+
+  const plan::Plan &plan() const { return *plan_; }
+  const plan::Program &program() const { return *program_; }
+  const Memory &memory() const { return memory_; }
+  CpuDevice &device() { return *device_; }
+
+  /// The number of the entry of that name.
+  std::optional<uint32_t> findEntry(std::string_view name) const;
+  /// Runs an entry; SYMBOLS has a value for each symbol of the plan.
+  Status run(uint32_t entry, std::span<const int64_t> symbols, TapSink *sink = nullptr);
+
+private:
+  Executor() = default;
+  const plan::Plan *plan_ = nullptr;
+  const plan::Program *program_ = nullptr;
+  std::unique_ptr<CpuDevice> device_;
+  Memory memory_;
+  std::vector<EntryProgram> entries_;
+  bool poisonScratch_ = false;
+};
+
+} // namespace k3
+
+#endif // K3_RUNTIME_EXEC_EXECUTOR_H

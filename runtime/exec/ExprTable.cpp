@@ -1,0 +1,88 @@
+//===- ExprTable.cpp - Expressions of one entry, step by step ---*- C++ -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The loader has checked the expressions at the upper bounds of the symbols only; a difference can
+// still fall below zero for smaller values, so the checks stay here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/exec/ExprTable.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+using namespace k3;
+
+uint32_t ExprTable::add(uint32_t expr) {
+  if (slots_[expr] != Unused)
+    return slots_[expr];
+  const plan::Expr &source = *plan_->exprs()->Get(expr);
+  Node node{source.op(), false, 0, 0, 0, 0, expr};
+  if (source.op() == plan::ExprOp::Const) {
+    node.value = source.value();
+  } else if (source.op() == plan::ExprOp::Symbol) {
+    node.symbol = static_cast<uint32_t>(source.value());
+    node.dynamic = true;
+  } else {
+    node.lhs = add(source.lhs());
+    node.rhs = add(source.rhs());
+    node.dynamic = nodes_[node.lhs].dynamic || nodes_[node.rhs].dynamic;
+  }
+  nodes_.push_back(node);
+  return slots_[expr] = static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+/// False on overflow or division by zero.
+static bool apply(plan::ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
+  switch (op) {
+  case plan::ExprOp::Add:
+    return !__builtin_add_overflow(lhs, rhs, &result);
+  case plan::ExprOp::Sub:
+    return !__builtin_sub_overflow(lhs, rhs, &result);
+  case plan::ExprOp::Mul:
+    return !__builtin_mul_overflow(lhs, rhs, &result);
+  case plan::ExprOp::CeilDiv:
+    if (rhs <= 0)
+      return false;
+    result = lhs / rhs + (lhs % rhs != 0);
+    return true;
+  case plan::ExprOp::FloorDiv:
+    if (rhs <= 0)
+      return false;
+    result = lhs / rhs;
+    return true;
+  case plan::ExprOp::Min:
+    result = std::min(lhs, rhs);
+    return true;
+  case plan::ExprOp::Max:
+    result = std::max(lhs, rhs);
+    return true;
+  case plan::ExprOp::Const:
+  case plan::ExprOp::Symbol:
+    break;
+  }
+  return false;
+}
+
+Status ExprTable::evaluate(std::span<const int64_t> symbols) {
+  for (Node &node : nodes_) {
+    if (node.op == plan::ExprOp::Const)
+      continue;
+    if (node.op == plan::ExprOp::Symbol) {
+      node.value = symbols[node.symbol];
+      continue;
+    }
+    const int64_t lhs = nodes_[node.lhs].value, rhs = nodes_[node.rhs].value;
+    if (!apply(node.op, lhs, rhs, node.value) || node.value < 0) {
+      return Status::failed(fmt::format("expression {}: {} of {} and {} is not a non-negative "
+                                        "64-bit number; the plan is inconsistent, "
+                                        "compile it again",
+                                        node.expr, plan::EnumNameExprOp(node.op), lhs, rhs));
+    }
+  }
+  return Status::ok();
+}

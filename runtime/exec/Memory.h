@@ -1,0 +1,52 @@
+//===- Memory.h - The arenas and buffers of a program -----------*- C++ -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Allocates what a program asks for, once, and knows the address of each of its buffers from then
+// on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef K3_RUNTIME_EXEC_MEMORY_H
+#define K3_RUNTIME_EXEC_MEMORY_H
+
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/schema/plan_generated.h"
+#include "support/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace k3 {
+
+/// "weights", "state", ...
+std::string_view arenaClassName(plan::ArenaClass cls);
+
+class Memory {
+public:
+  static Result<Memory> allocate(const plan::Program &program);
+
+  std::byte *address(uint32_t buffer) const { return addresses_[buffer]; }
+  std::span<std::byte *const> addresses() const { return addresses_; }
+  /// Fills all scratch with 0xFF, which is NaN in every float type: a read of what was not written
+  /// shows.
+  void poisonScratch();
+
+private:
+  struct Owned {
+    plan::ArenaClass cls;
+    HostArena arena;
+  };
+  std::vector<Owned> arenas_;
+  std::vector<std::byte *> addresses_;
+};
+
+} // namespace k3
+
+#endif // K3_RUNTIME_EXEC_MEMORY_H
