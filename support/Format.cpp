@@ -61,7 +61,7 @@ std::string formatDuration(double seconds) {
 std::string formatCount(uint64_t count) {
   std::string digits = std::to_string(count);
   for (size_t at = digits.size(); at > 3; at -= 3)
-    digits.insert(at - 3, ",");
+    digits.insert(at - 3, 1, ',');
   return digits;
 }
 
