@@ -29,12 +29,12 @@ namespace {
 // Generous bounds that keep every product of two sizes far inside 64 bits, and every list short.
 constexpr int64_t kMaxLayers = 4096;
 constexpr int64_t kMaxExperts = 65536;
-constexpr Range kWidth{1, 1 << 22};
-constexpr Range kHeads{1, 1 << 14};
-constexpr Range kHeadDim{1, 1 << 14};
-constexpr Range kVocab{1, std::numeric_limits<int32_t>::max()};
-constexpr Range kCount{0, std::numeric_limits<int32_t>::max()};
-constexpr Range kToken{0, std::numeric_limits<int32_t>::max()};
+constexpr IntRange kWidth{1, 1 << 22};
+constexpr IntRange kHeads{1, 1 << 14};
+constexpr IntRange kHeadDim{1, 1 << 14};
+constexpr IntRange kVocab{1, std::numeric_limits<int32_t>::max()};
+constexpr IntRange kCount{0, std::numeric_limits<int32_t>::max()};
+constexpr IntRange kToken{0, std::numeric_limits<int32_t>::max()};
 constexpr int64_t kMxfp4Group = 32;
 /// Layers that a note names one by one.
 constexpr size_t kMaxListed = 16;

@@ -49,7 +49,7 @@ void ConfigReader::refuse(const Node &node, const std::string &what) {
 }
 
 std::optional<int64_t> ConfigReader::integer(const Node *object, std::string_view key,
-                                             Range range) {
+                                             IntRange range) {
   const Node *node = find(object, key);
   if (!node)
     return std::nullopt;
@@ -135,7 +135,7 @@ const Node *ConfigReader::array(const Node *parent, std::string_view key) {
   return nullptr;
 }
 
-int64_t ConfigReader::required(const Node *object, std::string_view key, Range range) {
+int64_t ConfigReader::required(const Node *object, std::string_view key, IntRange range) {
   if (!find(object, key)) {
     missing(object, key);
     return 0;

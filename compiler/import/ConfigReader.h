@@ -22,7 +22,7 @@
 namespace k3 {
 
 /// The inclusive range of an integer key.
-struct Range {
+struct IntRange {
   int64_t low;
   int64_t high;
 };
@@ -34,7 +34,7 @@ public:
 
   /// Reads KEY of OBJECT (which may be null: then everything is absent). A null value counts as
   /// absent.
-  std::optional<int64_t> integer(const json::Node *object, std::string_view key, Range range);
+  std::optional<int64_t> integer(const json::Node *object, std::string_view key, IntRange range);
   std::optional<double> number(const json::Node *object, std::string_view key, double above);
   std::optional<bool> boolean(const json::Node *object, std::string_view key);
   /// One of VALUES.
@@ -45,7 +45,7 @@ public:
   const json::Node *array(const json::Node *parent, std::string_view key);
 
   /// As `integer`, but the key is listed as missing when it is absent; gives 0 then.
-  int64_t required(const json::Node *object, std::string_view key, Range range);
+  int64_t required(const json::Node *object, std::string_view key, IntRange range);
   void missing(const json::Node *object, std::string_view key);
   bool isMissing() const { return !missing_.empty(); }
 

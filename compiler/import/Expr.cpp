@@ -19,9 +19,9 @@
 
 namespace k3 {
 
-class ExprParser {
+class DefExprParser {
 public:
-  explicit ExprParser(Expr &expr) : expr_(expr), text_(expr.text_) {}
+  explicit DefExprParser(DefExpr &expr) : expr_(expr), text_(expr.text_) {}
 
   Status parse() {
     K3_ASSIGN_OR_RETURN(expr_.root_, binary(0));
@@ -33,7 +33,7 @@ public:
   }
 
 private:
-  using Op = Expr::Op;
+  using Op = DefExpr::Op;
   struct Binary {
     std::string_view spelling;
     int level;
@@ -62,7 +62,7 @@ private:
     while (at_ < text_.size() && text_[at_] == ' ')
       ++at_;
   }
-  int add(Expr::Node node) {
+  int add(DefExpr::Node node) {
     expr_.nodes_.push_back(std::move(node));
     return static_cast<int>(expr_.nodes_.size()) - 1;
   }
@@ -147,39 +147,39 @@ private:
     return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
   }
 
-  Expr &expr_;
+  DefExpr &expr_;
   std::string_view text_;
   size_t at_ = 0;
   int depth_ = 0;
 };
 
-Status Expr::fail(size_t column, const std::string &what) const {
+Status DefExpr::fail(size_t column, const std::string &what) const {
   return Status::refused("expression '" + text_ + "', column " + std::to_string(column) + ": " +
                          what);
 }
 
-Result<Expr> Expr::parse(std::string text) {
-  Expr expr;
+Result<DefExpr> DefExpr::parse(std::string text) {
+  DefExpr expr;
   expr.text_ = std::move(text);
-  K3_RETURN_IF_ERROR(ExprParser(expr).parse());
+  K3_RETURN_IF_ERROR(DefExprParser(expr).parse());
   return expr;
 }
 
-Result<ExprValue> Expr::evaluate(const ExprScope &scope) const { return evaluate(root_, scope); }
+Result<ExprValue> DefExpr::evaluate(const ExprScope &scope) const { return evaluate(root_, scope); }
 
-Result<int64_t> Expr::number(const ExprScope &scope) const {
+Result<int64_t> DefExpr::number(const ExprScope &scope) const {
   K3_ASSIGN_OR_RETURN(ExprValue value, evaluate(scope));
   if (!value)
     return fail(1, "the value is null (expected an integer)");
   return *value;
 }
 
-Result<bool> Expr::condition(const ExprScope &scope) const {
+Result<bool> DefExpr::condition(const ExprScope &scope) const {
   K3_ASSIGN_OR_RETURN(ExprValue value, evaluate(scope));
   return value.value_or(0) != 0;
 }
 
-Result<ExprValue> Expr::evaluate(int index, const ExprScope &scope) const {
+Result<ExprValue> DefExpr::evaluate(int index, const ExprScope &scope) const {
   const Node &node = nodes_[static_cast<size_t>(index)];
   if (node.op == Op::Number)
     return ExprValue(node.number);

@@ -33,9 +33,9 @@ using ExprScope = std::function<Result<ExprValue>(std::string_view name)>;
 /// unary `-`, parentheses, integers, and names such as `linear_attn_config.num_heads` or
 /// `vision_config.merge_kernel_size[0]`. 64-bit integers; overflow and division by zero are
 /// failures. Null counts as false; arithmetic refuses it.
-class Expr {
+class DefExpr {
 public:
-  static Result<Expr> parse(std::string text);
+  static Result<DefExpr> parse(std::string text);
 
   Result<ExprValue> evaluate(const ExprScope &scope) const;
   /// The value, which must not be null.
@@ -44,7 +44,7 @@ public:
   const std::string &text() const { return text_; }
 
 private:
-  friend class ExprParser;
+  friend class DefExprParser;
   enum class Op {
     Number,
     Name,

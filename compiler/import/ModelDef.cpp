@@ -80,19 +80,19 @@ private:
     }
     return result;
   }
-  Result<Expr> expression(const Node &node) const {
+  Result<DefExpr> expression(const Node &node) const {
     K3_ASSIGN_OR_RETURN(std::string source, text(node));
-    Result<Expr> expr = Expr::parse(std::move(source));
+    Result<DefExpr> expr = DefExpr::parse(std::move(source));
     if (!expr.isOk())
       return Status::refused(document_.where(node) + ": " + expr.status().message());
     return expr;
   }
-  Result<std::vector<Expr>> shape(const Node &node) const {
+  Result<std::vector<DefExpr>> shape(const Node &node) const {
     if (!node.isArray())
       return fail(node, "expected an array of expressions");
-    std::vector<Expr> result;
+    std::vector<DefExpr> result;
     for (const Node *entry : node.children) {
-      K3_ASSIGN_OR_RETURN(Expr extent, expression(*entry));
+      K3_ASSIGN_OR_RETURN(DefExpr extent, expression(*entry));
       result.push_back(std::move(extent));
     }
     return result;
@@ -124,7 +124,7 @@ private:
         if (!member->isArray())
           return fail(*member, "expected an array of shapes");
         for (const Node *other : member->children) {
-          K3_ASSIGN_OR_RETURN(std::vector<Expr> extents, shape(*other));
+          K3_ASSIGN_OR_RETURN(std::vector<DefExpr> extents, shape(*other));
           tensor.otherShapes.push_back(std::move(extents));
         }
       } else if (key == "padded") {
@@ -162,9 +162,10 @@ Status inTensor(const TensorDef &def, const Status &status) {
   return Status::refused("tensor " + def.name + ": " + status.message());
 }
 
-Result<std::vector<int64_t>> evaluateShape(const std::vector<Expr> &shape, const ExprScope &scope) {
+Result<std::vector<int64_t>> evaluateShape(const std::vector<DefExpr> &shape,
+                                           const ExprScope &scope) {
   std::vector<int64_t> result;
-  for (const Expr &extent : shape) {
+  for (const DefExpr &extent : shape) {
     K3_ASSIGN_OR_RETURN(int64_t value, extent.number(scope));
     if (value < 1)
       return Status::refused("an extent is not positive (got " + extent.text() + " = " +
@@ -299,7 +300,7 @@ Result<ExpectedTensors> expectedTensors(const ModelDef &def, const ModelConfig &
 Result<std::vector<std::vector<int64_t>>> otherShapes(const TensorDef &def,
                                                       const ModelConfig &config, int64_t layer) {
   std::vector<std::vector<int64_t>> result;
-  for (const std::vector<Expr> &shape : def.otherShapes) {
+  for (const std::vector<DefExpr> &shape : def.otherShapes) {
     K3_ASSIGN_OR_RETURN(std::vector<int64_t> extents, evaluateShape(shape, scopeOf(config, layer)));
     result.push_back(std::move(extents));
   }

@@ -38,18 +38,18 @@ struct TensorDef {
   std::string role;
   /// With {L} for the layer, {E} for the expert, {B} for the block of a repeated group.
   std::string name;
-  std::vector<Expr> shape;
+  std::vector<DefExpr> shape;
   /// Other shapes of the same elements that a file may have.
-  std::vector<std::vector<Expr>> otherShapes;
+  std::vector<std::vector<DefExpr>> otherShapes;
   /// The file may hold more entries than count, in any shape.
   bool padded = false;
   /// Plain encodings; the first one is assumed where no header tells.
   std::vector<Encoding> encodings;
   /// The matrix may be stored as MXFP4.
   bool mxfp4 = false;
-  std::optional<Expr> when;
+  std::optional<DefExpr> when;
   /// Number of {B}.
-  std::optional<Expr> repeat;
+  std::optional<DefExpr> repeat;
   /// Not part of the text model: all tensors of the group exist, or none; empty for the text model.
   /// Names of a group do not take the prefix.
   std::string group;
