@@ -50,7 +50,7 @@ public:
 
   const plan::Limits &limits() const { return *executor_->plan().limits(); }
   uint64_t vocabulary() const { return prefill_->vocabulary(); }
-  Executor &executor() { return *executor_; }
+  Executor &executor() const { return *executor_; }
 
   /// Takes a slot, zeroed, for a new sequence.
   Result<Sequence> open();

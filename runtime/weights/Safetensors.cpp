@@ -14,14 +14,9 @@
 #include "runtime/weights/Safetensors.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 #include <tuple>
-#include <unistd.h>
 #include <unordered_set>
 #include <utility>
 
@@ -256,60 +251,14 @@ k3::parseSafetensorsHeader(const std::string &file, std::string_view header, uin
   return std::move(events.tensors);
 }
 
-SafetensorsFile::SafetensorsFile(SafetensorsFile &&other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)),
-      tensors_(std::move(other.tensors_)) {}
-
-SafetensorsFile &SafetensorsFile::operator=(SafetensorsFile &&other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(fd_, other.fd_);
-  std::swap(tensors_, other.tensors_);
-  return *this;
-}
-
-SafetensorsFile::~SafetensorsFile() {
-  if (fd_ >= 0)
-    ::close(fd_);
-}
-
-/// Reads exactly SIZE bytes at OFFSET. A short file is a failure at work: it had its size when it
-/// was opened.
-static Status readAt(const std::string &path, int fd, uint64_t offset, void *to, uint64_t size) {
-  char *out = static_cast<char *>(to);
-  while (size) {
-    ssize_t got = ::pread(fd, out, std::min<uint64_t>(size, 1u << 30), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0)
-      return Status::failed(
-          fmt::format("{}: cannot read at byte {}: {}", path, offset, std::strerror(errno)));
-    if (got == 0) {
-      return Status::failed(
-          fmt::format("{}: the file became shorter while it was read ({} bytes missing at byte {})",
-                      path, size, offset));
-    }
-    out += got;
-    offset += static_cast<uint64_t>(got);
-    size -= static_cast<uint64_t>(got);
-  }
-  return Status::ok();
-}
-
 Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
-  SafetensorsFile file;
-  file.path_ = path;
-  file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat info = {};
-  if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0)
-    return Status::refused(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
-  if (!S_ISREG(info.st_mode))
-    return Status::refused(fmt::format("{}: is not a regular file", path));
-  const uint64_t size = static_cast<uint64_t>(info.st_size);
+  K3_ASSIGN_OR_RETURN(File file, File::open(path));
+  const uint64_t size = file.size();
   if (size < 8)
     return Status::refused(fmt::format(
         "{}: too short for a safetensors file (got {} bytes, expected at least 8)", path, size));
   unsigned char prefix[8];
-  K3_RETURN_IF_ERROR(readAt(path, file.fd_, 0, prefix, 8));
+  K3_RETURN_IF_ERROR(file.readAt(0, prefix, 8));
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | prefix[i];
@@ -325,9 +274,9 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
                     MaxSafetensorsHeader));
   }
   std::string header(length, '\0');
-  K3_RETURN_IF_ERROR(readAt(path, file.fd_, 8, header.data(), length));
-  K3_ASSIGN_OR_RETURN(file.tensors_, parseSafetensorsHeader(path, header, size));
-  return file;
+  K3_RETURN_IF_ERROR(file.readAt(8, header.data(), length));
+  K3_ASSIGN_OR_RETURN(std::vector<TensorInfo> tensors, parseSafetensorsHeader(path, header, size));
+  return SafetensorsFile(std::move(file), std::move(tensors));
 }
 
 const TensorInfo *SafetensorsFile::find(std::string_view name) const {
@@ -342,8 +291,8 @@ Status SafetensorsFile::read(const TensorInfo &tensor, uint64_t offset, void *to
                              uint64_t size) const {
   if (offset > tensor.bytes || size > tensor.bytes - offset) {
     return Status::failed(
-        fmt::format("{}: tensor '{}': bytes {} to {} lie outside of it (it has {})", path_,
+        fmt::format("{}: tensor '{}': bytes {} to {} lie outside of it (it has {})", file_.path(),
                     tensor.name, offset, offset + size, tensor.bytes));
   }
-  return readAt(path_, fd_, tensor.begin + offset, to, size);
+  return file_.readAt(tensor.begin + offset, to, size);
 }

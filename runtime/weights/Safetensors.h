@@ -14,12 +14,14 @@
 #ifndef K3_RUNTIME_WEIGHTS_SAFETENSORS_H
 #define K3_RUNTIME_WEIGHTS_SAFETENSORS_H
 
+#include "support/File.h"
 #include "support/Status.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k3 {
@@ -60,11 +62,7 @@ Result<std::vector<TensorInfo>> parseSafetensorsHeader(const std::string &file,
 class SafetensorsFile {
 public:
   static Result<SafetensorsFile> open(const std::string &path);
-  SafetensorsFile(SafetensorsFile &&other) noexcept;
-  SafetensorsFile &operator=(SafetensorsFile &&other) noexcept;
-  ~SafetensorsFile();
-
-  const std::string &path() const { return path_; }
+  const std::string &path() const { return file_.path(); }
   const std::vector<TensorInfo> &tensors() const { return tensors_; }
   /// The tensor of that name, or null.
   const TensorInfo *find(std::string_view name) const;
@@ -72,9 +70,9 @@ public:
   Status read(const TensorInfo &tensor, uint64_t offset, void *to, uint64_t size) const;
 
 private:
-  SafetensorsFile() = default;
-  std::string path_;
-  int fd_ = -1;
+  SafetensorsFile(File file, std::vector<TensorInfo> tensors)
+      : file_(std::move(file)), tensors_(std::move(tensors)) {}
+  File file_;
   std::vector<TensorInfo> tensors_;
 };
 
