@@ -43,6 +43,8 @@ TEST(PreTokenizer, RunsOfHanAreTheScriptOnly) {
   EXPECT_EQ(split("!中"), (Pieces{"!", "中"}));
   EXPECT_EQ(split(" 中文"), (Pieces{" ", "中文"}));
   EXPECT_EQ(split("𠀀𪜀x"), (Pieces{"𠀀𪜀", "x"}));
+  // A letter and a mark with Han among their script extensions stay in words.
+  EXPECT_EQ(split("a〼b\u302Ac"), (Pieces{"a〼b\u302Ac"}));
   // The prolonged sound mark and kana are letters, but no Han.
   EXPECT_EQ(split("アー中ひ"), (Pieces{"アー", "中", "ひ"}));
 }
