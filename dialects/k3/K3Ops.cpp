@@ -39,6 +39,15 @@ static int64_t endOfPiece(PieceAttr piece) {
   return plus(plus(end, times(rows - 1, stride)), length);
 }
 
+SmallVector<PieceAttr> ParamOp::getPieceList() {
+  if (ArrayAttr pieces = getPiecesAttr())
+    return llvm::to_vector(pieces.getAsRange<PieceAttr>());
+  auto type = cast<RankedTensorType>(getType());
+  int64_t columns = type.getShape().back();
+  return {PieceAttr::get(getContext(), getSymName(), type.getNumElements() / columns, columns, 0, 0,
+                         0, 0, 1, 0, false)};
+}
+
 LogicalResult ParamOp::verify() {
   Check check(*this);
   auto type = dyn_cast<RankedTensorType>(getType());
@@ -63,6 +72,9 @@ LogicalResult ParamOp::verify() {
     if (!piece)
       return emitOpError() << "expected piece " << index << " to be a #k3.piece (got " << attr
                            << ")";
+    if (piece.getSource().contains(kLayerPlaceholder) && !getSymName().contains(kLayerPlaceholder))
+      return emitOpError() << "piece '" << piece.getSource() << "' is one for each layer, but @"
+                           << getSymName() << " is one for all; put {L} into its name";
     check.atMost("the end of piece " + Twine(index) + " ('" + piece.getSource() + "')",
                  endOfPiece(piece), "the elements of the weight", elements);
   }

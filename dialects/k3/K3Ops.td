@@ -45,6 +45,10 @@ def K3_ParamOp : K3_Op<"param", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyType>:$type, OptionalAttr<ArrayAttr>:$pieces);
   let assemblyFormat = "$sym_name `:` $type (`from` $pieces^)? attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The pieces, or the one that copies the whole tensor of the param's name.
+    ::llvm::SmallVector<::k3::model::PieceAttr> getPieceList();
+  }];
 }
 
 def K3_StateOp : K3_Op<"state", [Symbol]> {

@@ -47,20 +47,20 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
 
   void addDecode(func::FuncOp prefill, int64_t bucket) {
     SymbolTable symbols(getOperation());
-    std::string suffix = "_" + std::to_string(bucket);
+    StringAttr suffix = StringAttr::get(&getContext(), "_" + Twine(bucket));
     // The bodies first, in the order of their first call; a body calls no other.
     llvm::MapVector<StringAttr, StringAttr> bodies;
     prefill.walk([&](func::CallOp call) { bodies.insert({call.getCalleeAttr().getAttr(), {}}); });
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     for (auto &[name, copy] : bodies) {
       auto body = symbols.lookup<func::FuncOp>(name).clone();
-      copy = builder.getStringAttr(name.getValue() + suffix);
+      copy = builder.getStringAttr(name.getValue() + suffix.getValue());
       body.setSymNameAttr(copy);
       builder.insert(body);
       makeStatic(body, bucket);
     }
     func::FuncOp decode = prefill.clone();
-    decode.setSymName(("decode" + suffix));
+    decode.setSymNameAttr(builder.getStringAttr("decode" + suffix.getValue()));
     decode->setAttr("k3.entry", builder.getStringAttr("decode"));
     decode->setAttr("k3.bucket", builder.getI64IntegerAttr(bucket));
     builder.insert(decode);

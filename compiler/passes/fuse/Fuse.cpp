@@ -179,11 +179,9 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isAddressing(&op)) {
         bool readsChain = llvm::any_of(op.getOperands(), [&](Value v) { return llvm::is_contained(chain, v.getDefiningOp()); });
-        if (chain.empty() || isa<TapOp>(op))
-          continue;
         if (readsChain)
           flush();
-        else
+        else if (!chain.empty() && !isa<TapOp>(op))
           op.moveBefore(chain.front());
         continue;
       }

@@ -100,7 +100,7 @@ KernelBuilder::KernelBuilder(OpBuilder &host, KernelTable &table, Location loc, 
   OpBuilder::InsertionGuard guard(host);
   auto module = host.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   host.setInsertionPointToEnd(module.getBody());
-  kernel = tile::KernelOp::create(host, loc, "building", TypeRange());
+  kernel = tile::KernelOp::create(host, loc, "building", ArrayRef<Type>());
   Block &body = kernel.getBody().front();
   for (Type type : resultTypes)
     resultViews.push_back(body.addArgument(getViewType(type), loc));

@@ -14,6 +14,7 @@
 #include "dialects/k3/K3Ops.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -93,10 +94,10 @@ struct Pack : k3::impl::PackPassBase<Pack> {
       linear.erase();
   }
 
-  k3::model::ParamOp packParams(ArrayRef<k3::model::ParamOp> params, SymbolTable &symbols) {
+  k3::model::ParamOp packParams(MutableArrayRef<k3::model::ParamOp> params, SymbolTable &symbols) {
     std::string name = params.front().getSymName().str();
     for (auto param : params.drop_front())
-      name += "+" + param.getSymName().rsplit('.').second.str();
+      name += ("+" + param.getSymName().rsplit('.').second).str();
     if (auto known = symbols.lookup<k3::model::ParamOp>(name))
       return known;
 
@@ -107,7 +108,7 @@ struct Pack : k3::impl::PackPassBase<Pack> {
     int64_t rows = 0;
     auto firstType = cast<RankedTensorType>(params.front().getType());
     int64_t columns = firstType.getDimSize(1);
-    for (k3::model::ParamOp param : params) {
+    for (k3::model::ParamOp &param : params) {
       int64_t count = cast<RankedTensorType>(param.getType()).getDimSize(0);
       for (k3::model::PieceAttr piece : param.getPieceList())
         pieces.push_back(k3::model::PieceAttr::get(
