@@ -16,9 +16,7 @@
 #include "compiler/import/ConfigReader.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 namespace k3 {
 

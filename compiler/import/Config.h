@@ -147,8 +147,6 @@ struct ModelConfig {
 
 /// Reads and checks the text of a config.json; FILE names it in messages.
 Result<ModelConfig> parseConfig(std::string_view text, const std::string &file);
-/// The same for a file on disk.
-Result<ModelConfig> loadConfig(const std::string &path);
 
 } // namespace k3
 

@@ -12,9 +12,6 @@
 
 #include "compiler/import/Config.h"
 
-#include <fstream>
-#include <sstream>
-
 namespace k3 {
 namespace {
 
@@ -73,19 +70,8 @@ Result<ExprValue> ModelConfig::value(std::string_view name, int64_t layer) const
     if (name == "layer.is_moe")
       return ExprValue(at.ffn == FfnKind::Moe);
   }
-  return Status::refused("'" + std::string(name) + "' is not a key that the configuration has");
-}
-
-Result<ModelConfig> loadConfig(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    return Status::refused(path +
-                           ": cannot be opened; give a config.json or a folder that holds one");
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad())
-    return Status::failed(path + ": cannot be read");
-  return parseConfig(text.str(), path);
+  return Status::refused(std::string("'").append(name) +
+                         "' is not a key that the configuration has");
 }
 
 } // namespace k3

@@ -19,6 +19,11 @@ namespace {
 constexpr uint64_t kMaxIndexBytes = uint64_t(1) << 30;
 constexpr size_t kMaxShards = 65536;
 
+std::string quoted(std::string_view text) {
+  constexpr size_t longest = 80;
+  return std::string("\"").append(text.substr(0, longest)) + "\"";
+}
+
 class IndexEvents : public json::Events {
 public:
   IndexEvents(const std::string &file, const IndexEntry &entry) : file_(file), entry_(entry) {}
@@ -89,8 +94,7 @@ private:
     const std::string &name = value.string;
     if (value.kind != json::Kind::String || name.empty() || name.find('/') != name.npos ||
         name == "." || name == "..")
-      return notAShard(where, value.kind == json::Kind::String ? "\"" + name.substr(0, 80) + "\""
-                                                               : "no string");
+      return notAShard(where, value.kind == json::Kind::String ? quoted(name) : "no string");
     auto [known, added] = numbers_.try_emplace(name, static_cast<uint32_t>(numbers_.size()));
     if (added) {
       if (numbers_.size() > kMaxShards)
