@@ -76,13 +76,10 @@ LogicalResult SwizzleAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 LogicalResult MmaLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t m,
-                                    int64_t n, int64_t k, StringRef operand) {
+                                    int64_t n, int64_t k, MmaOperand operand) {
   if (m < 1 || n < 1 || k < 1)
     return emitError() << "mma_layout: extents must be positive (got " << m << ", " << n << ", "
                        << k << ")";
-  if (operand != "a" && operand != "b" && operand != "c")
-    return emitError() << "mma_layout: no such operand (got '" << operand
-                       << "', expected a, b or c)";
   return success();
 }
 

@@ -56,6 +56,12 @@ def Tile_ReduceEnum : I32EnumAttr<"ReduceKind", "how elements are combined",
 }
 def Tile_ReduceAttr : EnumAttr<Tile_Dialect, Tile_ReduceEnum, "reduce_kind"> { let assemblyFormat = "$value"; }
 
+def Tile_MmaOperandEnum : I32EnumAttr<"MmaOperand", "operand of a tensor-core instruction",
+    [I32EnumAttrCase<"A", 0, "a">, I32EnumAttrCase<"B", 1, "b">, I32EnumAttrCase<"C", 2, "c">]> {
+  let cppNamespace = "::k3::tile";
+  let genSpecializedAttr = 0;
+}
+
 // ----------------------------------------------------------------------------------------------------- attributes
 
 def Tile_SwizzleAttr : AttrDef<Tile_Dialect, "Swizzle"> {
@@ -69,7 +75,7 @@ def Tile_SwizzleAttr : AttrDef<Tile_Dialect, "Swizzle"> {
 def Tile_MmaLayoutAttr : AttrDef<Tile_Dialect, "MmaLayout"> {
   let mnemonic = "mma_layout";
   let summary = "fragment layout of operand a, b or accumulator c of an m x n x k tensor-core instruction";
-  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, StringRefParameter<"a, b or c">:$operand);
+  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, EnumParameter<Tile_MmaOperandEnum>:$operand);
   let assemblyFormat = "`<` $m `,` $n `,` $k `,` $operand `>`";
   let genVerifyDecl = 1;
 }

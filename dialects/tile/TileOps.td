@@ -64,7 +64,7 @@ def Tile_BlockIdOp : Tile_PureOp<"block_id"> {
   let summary = "index of this block along one axis of the grid";
   let arguments = (ins Tile_AxisAttr:$axis);
   let results = (outs Index:$result);
-  let assemblyFormat = "$axis attr-dict";
+  let assemblyFormat = "`` $axis attr-dict";
 }
 
 def Tile_ForOp : Tile_Op<"for", [DeclareOpInterfaceMethods<LoopLikeOpInterface, ["getInitsMutable", "getYieldedValuesMutable", "getRegionIterArgs", "getLoopResults"]>,
@@ -198,7 +198,7 @@ def Tile_ReduceOp : Tile_PureOp<"reduce"> {
   let summary = "combines the elements along `axis`; the extent becomes 1";
   let arguments = (ins Tile_ReduceAttr:$kind, Tile_AnyTile:$input, I64Attr:$axis);
   let results = (outs Tile_AnyTile:$result);
-  let assemblyFormat = "$kind $input `axis` $axis attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input `axis` $axis attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
