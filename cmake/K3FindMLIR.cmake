@@ -29,7 +29,7 @@ separate_arguments(K3_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_options(k3_mlir INTERFACE ${K3_LLVM_DEFINITIONS} -fno-exceptions)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlaps in std::string's operator+ that are not there (GCC bug 105651).
-  target_compile_options(k3_mlir INTERFACE -Wno-restrict -Wno-stringop-overflow)
+  target_compile_options(k3_mlir INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(k3_mlir INTERFACE -fno-rtti)
