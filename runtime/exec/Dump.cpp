@@ -13,7 +13,7 @@
 #include "runtime/exec/Dump.h"
 
 #include "runtime/exec/Values.h"
-#include "runtime/weights/PieceCopy.h"
+#include "runtime/loader/DTypes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,13 +34,13 @@ uint64_t k3::dumpBytes(const plan::Plan &plan, const plan::Program &program, uin
       continue;
     for (const plan::Tap *tap : *entry->taps()) {
       const plan::Buffer &buffer = *program.buffers()->Get(tap->buffer());
-      perToken += buffer.size() / elementSize(buffer.dtype()) /
+      perToken += buffer.size() / dtypeBytes(buffer.dtype()) /
                   std::max<uint64_t>(plan.limits()->max_tokens(), 1);
     }
   }
   for (const plan::State *state : *program.states()) {
     const uint64_t elements =
-        state->slot_bytes() / elementSize(program.buffers()->Get(state->buffer())->dtype());
+        state->slot_bytes() / dtypeBytes(program.buffers()->Get(state->buffer())->dtype());
     if (state->kind() == plan::StateKind::LatentCache)
       perToken += elements / std::max<uint64_t>(plan.limits()->page_tokens(), 1);
     else

@@ -13,7 +13,7 @@
 
 #include "runtime/exec/EntryProgram.h"
 
-#include "runtime/weights/PieceCopy.h"
+#include "runtime/loader/DTypes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -65,7 +65,7 @@ void EntryProgram::addCollective(const plan::Collective &collective, const plan:
   commands_.emplace_back(
       Copy{memory.address(collective.src()), memory.address(collective.dst()),
            std::min(room(program, collective.src(), 0), room(program, collective.dst(), 0)),
-           table_.add(collective.count()), static_cast<uint32_t>(elementSize(collective.dtype()))});
+           table_.add(collective.count()), static_cast<uint32_t>(dtypeBytes(collective.dtype()))});
 }
 
 void EntryProgram::addTap(const plan::Tap &tap, const plan::Program &program,

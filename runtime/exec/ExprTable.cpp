@@ -12,7 +12,8 @@
 
 #include "runtime/exec/ExprTable.h"
 
-#include <algorithm>
+#include "runtime/loader/Expr.h"
+
 #include <fmt/format.h>
 
 using namespace k3;
@@ -36,38 +37,6 @@ uint32_t ExprTable::add(uint32_t expr) {
   return slots_[expr] = static_cast<uint32_t>(nodes_.size() - 1);
 }
 
-/// False on overflow or division by zero.
-static bool apply(plan::ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
-  switch (op) {
-  case plan::ExprOp::Add:
-    return !__builtin_add_overflow(lhs, rhs, &result);
-  case plan::ExprOp::Sub:
-    return !__builtin_sub_overflow(lhs, rhs, &result);
-  case plan::ExprOp::Mul:
-    return !__builtin_mul_overflow(lhs, rhs, &result);
-  case plan::ExprOp::CeilDiv:
-    if (rhs <= 0)
-      return false;
-    result = lhs / rhs + (lhs % rhs != 0);
-    return true;
-  case plan::ExprOp::FloorDiv:
-    if (rhs <= 0)
-      return false;
-    result = lhs / rhs;
-    return true;
-  case plan::ExprOp::Min:
-    result = std::min(lhs, rhs);
-    return true;
-  case plan::ExprOp::Max:
-    result = std::max(lhs, rhs);
-    return true;
-  case plan::ExprOp::Const:
-  case plan::ExprOp::Symbol:
-    break;
-  }
-  return false;
-}
-
 Status ExprTable::evaluate(std::span<const int64_t> symbols) {
   for (Node &node : nodes_) {
     if (node.op == plan::ExprOp::Const)
@@ -77,12 +46,12 @@ Status ExprTable::evaluate(std::span<const int64_t> symbols) {
       continue;
     }
     const int64_t lhs = nodes_[node.lhs].value, rhs = nodes_[node.rhs].value;
-    if (!apply(node.op, lhs, rhs, node.value) || node.value < 0) {
-      return Status::failed(fmt::format("expression {}: {} of {} and {} is not a non-negative "
-                                        "64-bit number; the plan is inconsistent, "
-                                        "compile it again",
-                                        node.expr, plan::EnumNameExprOp(node.op), lhs, rhs));
-    }
+    const ExprValue result = applyExprOp(node.op, lhs, rhs);
+    if (result.fault != ExprFault::None)
+      return Status::failed(fmt::format(
+          "expression {}: {} of {} and {}: {}; the plan is inconsistent, compile it again",
+          node.expr, plan::EnumNameExprOp(node.op), lhs, rhs, describe(result.fault)));
+    node.value = result.value;
   }
   return Status::ok();
 }

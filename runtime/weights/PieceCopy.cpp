@@ -12,26 +12,13 @@
 
 #include "runtime/weights/PieceCopy.h"
 
+#include "runtime/loader/DTypes.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
 using namespace k3;
-
-uint64_t k3::elementSize(plan::DType type) {
-  switch (type) {
-  case plan::DType::F32:
-  case plan::DType::I32:
-    return 4;
-  case plan::DType::BF16:
-    return 2;
-  case plan::DType::I64:
-    return 8;
-  case plan::DType::U8:
-    return 1;
-  }
-  return 0;
-}
 
 std::string_view k3::elementTypeName(plan::DType type) {
   switch (type) {
@@ -102,9 +89,9 @@ void k3::copyRectangle(const void *from, ElementType fromType, void *to, plan::D
   assert(isExactConversion(fromType, toType) && "the loader refuses any other pair");
   const std::byte *in = static_cast<const std::byte *>(from);
   std::byte *out = static_cast<std::byte *>(to);
-  if (elementSize(fromType) != elementSize(toType))
+  if (elementSize(fromType) != dtypeBytes(toType))
     return moveAll<uint16_t, uint32_t>(in, out, rectangle);
-  switch (elementSize(toType)) {
+  switch (dtypeBytes(toType)) {
   case 1:
     return moveAll<uint8_t, uint8_t>(in, out, rectangle);
   case 2:

@@ -22,8 +22,6 @@
 
 namespace k3 {
 
-/// Bytes of one element of a buffer.
-uint64_t elementSize(plan::DType type);
 /// The spelling of the checkpoint format.
 std::string_view elementTypeName(plan::DType type);
 /// Whether elements of FROM can be stored as TO without changing a value: equal types, or BF16 to

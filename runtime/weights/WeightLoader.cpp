@@ -12,6 +12,7 @@
 
 #include "runtime/weights/WeightLoader.h"
 
+#include "runtime/loader/DTypes.h"
 #include "runtime/weights/PieceCopy.h"
 #include "runtime/weights/Progress.h"
 #include "runtime/weights/WeightTasks.h"
@@ -81,7 +82,7 @@ Status Streamer::move(const WeightTask &task, std::byte *staging, uint64_t row, 
   const uint64_t rowStride = transpose ? 1 : piece.dst_row_stride();
   const uint64_t colStride = transpose ? piece.dst_row_stride() : 1;
   copyRectangle(staging, tensor.type,
-                task.to + (row * rowStride + col * colStride) * elementSize(task.toType),
+                task.to + (row * rowStride + col * colStride) * dtypeBytes(task.toType),
                 task.toType, {rows, cols, piece.src_row_stride(), rowStride, colStride});
   progress_.add(rows * cols * size);
   return Status::ok();

@@ -13,6 +13,7 @@
 
 #include "runtime/weights/WeightTasks.h"
 
+#include "runtime/loader/DTypes.h"
 #include "runtime/weights/PieceCopy.h"
 
 #include <algorithm>
@@ -108,7 +109,7 @@ Status Planner::addTensor(const plan::Weight &weight, const plan::Piece &piece, 
 
   std::byte *to =
       addresses_[weight.buffer()] +
-      (piece.dst_begin() + (index - piece.first()) * piece.dst_index_stride()) * elementSize(type);
+      (piece.dst_begin() + (index - piece.first()) * piece.dst_index_stride()) * dtypeBytes(type);
   const uint64_t rowBytes = piece.cols() * elementSize(tensor.type);
   const uint64_t step = std::max<uint64_t>(1, TaskBytes / std::max<uint64_t>(rowBytes, 1));
   for (uint64_t row = 0; row < piece.rows(); row += std::min(step, piece.rows() - row))
