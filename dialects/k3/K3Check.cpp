@@ -173,12 +173,21 @@ void Check::elementType(StringRef name, Value value, Type type) {
   fail("expected " + name + " to have elements of type " + want + " (got " + got + ")");
 }
 
+/// A number as a person writes it.
+static std::string numberText(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
+
 void Check::positive(StringRef name, double value) {
-  if (value > 0 && std::isfinite(value))
-    return;
-  std::string got;
-  llvm::raw_string_ostream(got) << llvm::format("%g", value);
-  fail("expected " + name + " to be positive and finite (got " + got + ")");
+  if (!(value > 0 && std::isfinite(value)))
+    fail("expected " + name + " to be positive and finite (got " + numberText(value) + ")");
+}
+
+void Check::negative(StringRef name, double value) {
+  if (!(value < 0 && std::isfinite(value)))
+    fail("expected " + name + " to be negative and finite (got " + numberText(value) + ")");
 }
 
 void Check::activation(Activation kind, FloatAttr beta, FloatAttr linearBeta) {

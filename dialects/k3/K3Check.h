@@ -72,6 +72,7 @@ public:
   void atMost(const llvm::Twine &name, int64_t got, const llvm::Twine &other, int64_t most);
   void elementType(llvm::StringRef name, mlir::Value value, mlir::Type type);
   void positive(llvm::StringRef name, double value);
+  void negative(llvm::StringRef name, double value);
   /// The numbers of a gated activation: SiTU has a beta and perhaps a linear_beta, SwiGLU has
   /// neither.
   void activation(Activation kind, mlir::FloatAttr beta, mlir::FloatAttr linearBeta);

@@ -75,11 +75,11 @@ LogicalResult PieceAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
 static LogicalResult verifyInteger(Operation *op, NamedAttribute attr, int64_t least) {
   auto integer = dyn_cast<IntegerAttr>(attr.getValue());
   if (!integer || !integer.getType().isSignlessInteger(64))
-    return op->emitError() << attr.getName() << ": expected a 64-bit integer (got "
+    return op->emitError() << attr.getName().getValue() << ": expected a 64-bit integer (got "
                            << attr.getValue() << ")";
   if (integer.getInt() < least)
-    return op->emitError() << attr.getName() << ": expected at least " << least << " (got "
-                           << integer.getInt() << ")";
+    return op->emitError() << attr.getName().getValue() << ": expected at least " << least
+                           << " (got " << integer.getInt() << ")";
   return success();
 }
 
@@ -131,14 +131,16 @@ static LogicalResult verifyIntegerDictionary(Operation *op, NamedAttribute attr,
                                              ArrayRef<StringRef> required) {
   auto dictionary = dyn_cast<DictionaryAttr>(attr.getValue());
   if (!isa<ModuleOp>(op) || !dictionary)
-    return op->emitError() << attr.getName() << ": expected a dictionary on the module (got "
-                           << attr.getValue() << ")";
+    return op->emitError() << attr.getName().getValue()
+                           << ": expected a dictionary on the module (got " << attr.getValue()
+                           << ")";
   for (StringRef key : required) {
     auto value = dictionary.getAs<IntegerAttr>(key);
     if (!value)
-      return op->emitError() << attr.getName() << ": '" << key << "' is missing or no integer";
+      return op->emitError() << attr.getName().getValue() << ": '" << key
+                             << "' is missing or no integer";
     if (value.getInt() < 1)
-      return op->emitError() << attr.getName() << ": expected '" << key
+      return op->emitError() << attr.getName().getValue() << ": expected '" << key
                              << "' to be at least 1 (got " << value.getInt() << ")";
   }
   return success();
@@ -175,8 +177,8 @@ LogicalResult K3Dialect::verifyOperationAttribute(Operation *op, NamedAttribute 
 static LogicalResult verifyName(Operation *op, StringRef what, unsigned index,
                                 NamedAttribute attr) {
   if (attr.getName() != kNameAttr)
-    return op->emitError() << attr.getName() << ": does not belong on " << what << ' ' << index
-                           << "; only " << kNameAttr << " does";
+    return op->emitError() << attr.getName().getValue() << ": does not belong on " << what << ' '
+                           << index << "; only " << kNameAttr << " does";
   auto name = dyn_cast<StringAttr>(attr.getValue());
   if (!name || name.getValue().empty())
     return op->emitError() << kNameAttr << " of " << what << ' ' << index

@@ -44,8 +44,8 @@ LogicalResult KdaOp::verify() {
   check.equal("result columns", check.columns("result", getResult()), "state heads * value",
               values);
   check.batch(getBatch().getType());
-  if (getLowerBound() && !(getLowerBound()->convertToDouble() < 0))
-    check.fail("expected lower_bound to be negative, the least log decay");
+  if (getLowerBound())
+    check.negative("lower_bound", getLowerBound()->convertToDouble());
   return check.result();
 }
 
