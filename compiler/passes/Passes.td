@@ -44,6 +44,30 @@ def PackPass : Pass<"k3-pack", "::mlir::ModuleOp"> {
   }];
 }
 
+// ---------------------------------------------------------------------------------------------------------- shard
+
+def ShardPass : Pass<"k3-shard", "::mlir::ModuleOp"> {
+  let summary = "places weights and states on the ranks of a mesh";
+  let description = [{
+    Sets `k3.mesh = {tp, ep, pp}` on the module. One rank changes nothing else; more ranks are refused here, before any
+    other phase works for them.
+  }];
+  let options = [Option<"tp", "tp", "int64_t", "1", "ranks that share every layer">,
+                 Option<"ep", "ep", "int64_t", "1", "ranks that share the experts">,
+                 Option<"pp", "pp", "int64_t", "1", "stages of layers">];
+}
+
+// ------------------------------------------------------------------------------------------------------- numerics
+
+def NumericsPass : Pass<"k3-numerics", "::mlir::ModuleOp"> {
+  let summary = "chooses the element type of activations, conv states, caches and the stack";
+  let description = [{
+    `bf16` leaves what the importer wrote. `f32` computes and stores everything in f32, the mode that is compared tightly
+    with the reference. Weights keep the type of the checkpoint in both.
+  }];
+  let options = [Option<"dtype", "dtype", "std::string", "\"bf16\"", "bf16 or f32">];
+}
+
 // ----------------------------------------------------------------------------------------------------------- fuse
 
 def FusePass : Pass<"k3-fuse", "::mlir::ModuleOp"> {
@@ -61,6 +85,12 @@ def FusePass : Pass<"k3-fuse", "::mlir::ModuleOp"> {
 def LowerToTilePass : Pass<"k3-to-tile", "::mlir::ModuleOp"> {
   let summary = "lowers every fused group to tile kernels and launches";
   let dependentDialects = ["::k3::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
+// --------------------------------------------------------------------------------------------- end of every phase
+
+def VerifyPass : Pass<"k3-verify", "::mlir::ModuleOp"> {
+  let summary = "checks what no single op can: bounds of symbols, layers of names, calls";
 }
 
 #endif // K3_COMPILER_PASSES_TD
