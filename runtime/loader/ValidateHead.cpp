@@ -17,9 +17,19 @@ namespace k3 {
 
 namespace {
 
+/// Text that may be missing or empty but is printed.
+Status checkText(const PlanChecks &checks, const char *section, const char *who,
+                 const flatbuffers::String *text) {
+  return !text || text->size() == 0 ? Status::ok()
+                                    : checks.checkName(section, who, text->string_view());
+}
+
 Status checkModel(const PlanChecks &checks) {
   const plan::Model &model = *checks.plan.model();
   K3_RETURN_IF_ERROR(checks.checkName("model", "the model", model.name()->string_view()));
+  K3_RETURN_IF_ERROR(
+      checkText(checks, "model", "the hash of the configuration", model.config_hash()));
+  K3_RETURN_IF_ERROR(checkText(checks, "model", "the hash of the index", model.index_hash()));
   uint64_t parts = uint64_t{model.kda_layers()} + model.mla_layers();
   if (model.layers() != parts)
     return checks.refuse(
@@ -98,6 +108,7 @@ Status checkProducer(const PlanChecks &checks) {
       checks.checkName("producer", "the version", producer.version()->string_view()));
   K3_RETURN_IF_ERROR(
       checks.checkName("producer", "the LLVM version", producer.llvm_version()->string_view()));
+  K3_RETURN_IF_ERROR(checkText(checks, "producer", "the NVRTC version", producer.nvrtc_version()));
   for (const flatbuffers::String *flag : *producer.flags())
     K3_RETURN_IF_ERROR(checks.checkName("producer", "a flag", flag->string_view()));
   return Status::ok();
@@ -112,9 +123,11 @@ Status validateHead(const PlanChecks &checks) {
   K3_RETURN_IF_ERROR(checkTargetTable(checks));
   K3_RETURN_IF_ERROR(checkMesh(checks));
   const auto &locations = *checks.plan.locations();
-  for (uint32_t i = 0; i < locations.size(); ++i)
-    K3_RETURN_IF_ERROR(checks.checkName("locations", fmt::format("location {}", i),
-                                        locations[i]->file()->string_view()));
+  for (uint32_t i = 0; i < locations.size(); ++i) {
+    std::string who = fmt::format("location {}", i);
+    K3_RETURN_IF_ERROR(checks.checkName("locations", who, locations[i]->file()->string_view()));
+    K3_RETURN_IF_ERROR(checkText(checks, "locations", who.c_str(), locations[i]->key()));
+  }
   return Status::ok();
 }
 

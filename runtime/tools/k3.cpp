@@ -1,0 +1,31 @@
+//===- k3.cpp - The k3 binary ---------------------------------------------===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Parses the command line and calls one subcommand. It links neither LLVM nor CUDA: whatever a plan
+// needs is inside the plan.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tools/Commands.h"
+
+#include <CLI/CLI.hpp>
+
+int main(int argc, char **argv) {
+  CLI::App app("k3: runs plans that k3c has compiled", "k3");
+  app.set_version_flag("--version", "k3 " K3_VERSION);
+  app.require_subcommand(1);
+  int exitCode = 0;
+  k3::addInspectCommand(app, exitCode);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    // Help and version end with 0; CLI11 numbers its errors from 100, which scripts would have to
+    // look up.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exitCode;
+}
