@@ -1,0 +1,79 @@
+//===- Pipeline.cpp - Phases to passes ------------------------------------===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pipeline, phase by phase, with the reason for each pass where it stands.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/tools/k3c/Pipeline.h"
+
+#include "compiler/passes/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace k3 {
+
+void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
+  switch (phase) {
+  case Phase::Entry:
+    pm.addPass(createEntryPass());
+    break;
+
+  case Phase::Simplify:
+    // Absorption first: it turns one op into projections a head, which packing must not see as shared ones.
+    pm.addPass(createAbsorbPass());
+    pm.addPass(createSplitExpertsPass());
+    pm.addPass(createPackPass());
+    break;
+
+  case Phase::Shard:
+    pm.addPass(createShardPass());
+    break;
+
+  case Phase::Numerics: {
+    NumericsPassOptions numerics;
+    numerics.dtype = options.dtype;
+    pm.addPass(createNumericsPass(numerics));
+    break;
+  }
+
+  case Phase::Fuse:
+    // Equal weights and constants become one value, so that a group loads them once.
+    pm.addPass(createCSEPass());
+    pm.addPass(createFusePass());
+    break;
+
+  case Phase::Tile:
+    pm.addPass(createLowerToTilePass());
+    // What the lowering wrote twice: index arithmetic, bounds, views of the same batch field.
+    pm.addPass(createCSEPass());
+    pm.addPass(createCanonicalizerPass());
+    break;
+
+  case Phase::Schedule:
+    pm.addPass(tile::createTileAllocateSharedPass());
+    pm.addPass(tile::createTileInsertBarriersPass());
+    break;
+
+  case Phase::Layout:
+    // The CPU kernels read weights row by row, as the checkpoint stores them: the params' pieces are the recipes.
+    break;
+
+  case Phase::Plan:
+    pm.addPass(createPlanPass());
+    break;
+
+  case Phase::Import:
+  case Phase::Codegen:
+  case Phase::Serialise:
+    llvm_unreachable("not a phase of passes");
+  }
+}
+
+} // namespace k3
