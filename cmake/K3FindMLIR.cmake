@@ -36,6 +36,7 @@ if(NOT LLVM_ENABLE_RTTI)
 endif()
 
 add_custom_target(k3_tablegen)
+add_custom_target(k3-docs ALL)
 
 # The header parses take most of a compile; every library of the compiler half shares this one.
 add_library(k3_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
@@ -57,4 +58,12 @@ function(k3_tablegen_dialect td prefix dialect)
   mlir_tablegen(${prefix}Enums.cpp.inc -gen-enum-defs)
   add_public_tablegen_target(K3${prefix}IncGen)
   add_dependencies(k3_tablegen K3${prefix}IncGen)
+
+  # The page of the dialect is made of the same texts as the code.
+  mlir_tablegen(${dialect}.md -gen-dialect-doc -dialect=${dialect})
+  set(page ${CMAKE_BINARY_DIR}/docs/dialects/${dialect}.md)
+  add_custom_command(OUTPUT ${page} DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${dialect}.md
+                     COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/${dialect}.md ${page})
+  add_custom_target(K3${prefix}Docs DEPENDS ${page})
+  add_dependencies(k3-docs K3${prefix}Docs)
 endfunction()
