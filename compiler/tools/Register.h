@@ -15,6 +15,7 @@
 
 #include "dialects/k3/K3Dialect.h"
 #include "dialects/tile/TileDialect.h"
+#include "dialects/tile/Transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -31,7 +32,10 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 /// Our passes, and upstream's.
-inline void registerAllPasses() { mlir::registerAllPasses(); }
+inline void registerAllPasses() {
+  tile::registerTilePasses();
+  mlir::registerAllPasses();
+}
 
 } // namespace k3
 
