@@ -85,7 +85,7 @@ Status Runner::bind(uint32_t symbol, uint64_t value, const std::string &tensor) 
 
 Status Runner::bindSymbols() {
   for (uint32_t symbol : *entry_.symbols()) {
-    const std::string name = "@" + symbolName(symbol);
+    const std::string name = fmt::format("@{}", symbolName(symbol));
     const TensorInfo *scalar = file_.find(name);
     if (!scalar)
       continue;

@@ -62,7 +62,7 @@ TEST_P(SafetensorsBadHeader, IsRefused) {
 }
 
 const BadHeader BadHeaders[] = {
-    {"NotJson", "{\"a\":", 0, "f: the header is not valid JSON (at byte 5 of it)"},
+    {"NotJson", "{\"a\":", 0, "f: the header is not valid JSON (at byte 6 of it)"},
     {"Trailing", "{} x", 0, "f: the header is not valid JSON"},
     {"NotAnObject", "[1]", 0, "f: the header is not an object"},
     {"Number", "7", 0, "f: the header is not an object (got the number 7)"},

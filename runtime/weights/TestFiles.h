@@ -60,13 +60,16 @@ template <typename T> std::string bytesOf(const std::vector<T> &values) {
 inline std::string safetensorsBytes(const std::vector<TestTensor> &tensors) {
   std::string header = "{", data;
   for (const TestTensor &tensor : tensors) {
-    header += (header.size() > 1 ? ",\"" : "\"") + tensor.name + "\":{\"dtype\":\"" + tensor.dtype +
-              "\",\"shape\":[";
+    header += header.size() > 1 ? ",\"" : "\"";
+    header += tensor.name;
+    header += "\":{\"dtype\":\"";
+    header += tensor.dtype;
+    header += "\",\"shape\":[";
     for (size_t i = 0; i < tensor.shape.size(); ++i)
-      header += (i ? "," : "") + std::to_string(tensor.shape[i]);
-    header += "],\"data_offsets\":[" + std::to_string(data.size()) + ",";
+      header.append(i ? "," : "").append(std::to_string(tensor.shape[i]));
+    header.append("],\"data_offsets\":[").append(std::to_string(data.size())).append(",");
     data += tensor.bytes;
-    header += std::to_string(data.size()) + "]}";
+    header.append(std::to_string(data.size())).append("]}");
   }
   header += "}";
   const uint64_t length = header.size();
