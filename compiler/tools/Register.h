@@ -13,6 +13,7 @@
 #ifndef K3_COMPILER_TOOLS_REGISTER_H
 #define K3_COMPILER_TOOLS_REGISTER_H
 
+#include "compiler/passes/Passes.h"
 #include "dialects/k3/K3Dialect.h"
 #include "dialects/tile/TileDialect.h"
 #include "dialects/tile/Transforms/Passes.h"
@@ -33,6 +34,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 
 /// Our passes, and upstream's.
 inline void registerAllPasses() {
+  registerK3Passes();
   tile::registerTilePasses();
   mlir::registerAllPasses();
 }
