@@ -73,8 +73,8 @@ Result<int64_t> evaluate(const plan::Plan &plan, uint32_t expr, std::span<const 
   const auto &exprs = *plan.exprs();
   if (expr >= exprs.size())
     return Status::refused(fmt::format(
-        "expression {}: does not exist (expected less than {}); rebuild the plan with k3c", expr,
-        exprs.size()));
+        "expression {}: does not exist (got {}, expected less than {}); rebuild the plan with k3c",
+        expr, expr, exprs.size()));
   auto isBinary = [](const plan::Expr *node) {
     return node->op() != plan::ExprOp::Const && node->op() != plan::ExprOp::Symbol;
   };

@@ -127,8 +127,9 @@ Status checkSegments(const std::string &path, std::string_view bytes, const plan
     std::string_view name = segment.name()->string_view().substr(0, 64);
     std::string who = fmt::format("segment {} '{}'", i, name);
     if (!names.insert(segment.name()->string_view()).second)
-      return refuse(path, "segments",
-                    fmt::format("{}: its name is taken (expected unique names)", who));
+      return refuse(
+          path, "segments",
+          fmt::format("{}: its name is taken (got it twice, expected unique names)", who));
     uint64_t begin = alignUp(end, planSegmentAlignment);
     if (segment.offset() != begin)
       return refuse(path, "segments",

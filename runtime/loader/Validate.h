@@ -53,9 +53,10 @@ struct PlanChecks {
   /// WHO's WHAT is an index that must be below COUNT.
   Status checkIndex(const char *section, std::string_view who, const char *what, uint64_t index,
                     uint64_t count) const {
-    return index < count ? Status::ok()
-                         : refuse(section, "{}: {} {} does not exist (expected less than {})", who,
-                                  what, index, count);
+    return index < count
+               ? Status::ok()
+               : refuse(section, "{}: its {} does not exist (got {}, expected less than {})", who,
+                        what, index, count);
   }
   /// Names are printed and looked up: not empty, not huge, no control characters.
   Status checkName(const char *section, std::string_view who, std::string_view name) const;

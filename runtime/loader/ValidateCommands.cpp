@@ -22,15 +22,25 @@ namespace {
 
 constexpr uint32_t maxStreams = 64;
 
-Status checkExpr(const CommandChecks &c, const char *what, uint32_t expr) {
+/// What of a command is wrong, as text only when it is needed: "the size", "argument 3".
+struct Part {
+  Part(const char *name) : name(name) {}
+  explicit Part(uint32_t argument) : argument(argument) {}
+  std::string text() const { return name ? name : fmt::format("argument {}", argument); }
+
+  const char *name = nullptr;
+  uint32_t argument = 0;
+};
+
+Status checkExpr(const CommandChecks &c, Part what, uint32_t expr) {
   const std::vector<ExprRange> &ranges = c.checks.ranges;
   if (expr >= ranges.size())
-    return c.refuse("{}: expression {} does not exist (expected less than {})", what, expr,
-                    ranges.size());
+    return c.refuse("{}: its expression does not exist (got {}, expected less than {})",
+                    what.text(), expr, ranges.size());
   if (uint64_t missing = ranges[expr].symbols & ~c.symbols)
-    return c.refuse("{}: depends on symbol '{}', which its entry is not given (expected it in the "
-                    "entry's symbols)",
-                    what,
+    return c.refuse("{}: depends on symbol '{}', which its entry is not given (got an entry "
+                    "without it, expected it in the entry's symbols)",
+                    what.text(),
                     (*c.checks.plan.symbols())[static_cast<uint32_t>(__builtin_ctzll(missing))]
                         ->name()
                         ->string_view());
@@ -42,20 +52,20 @@ const plan::Buffer *bufferAt(const CommandChecks &c, uint32_t index) {
   return index < buffers.size() ? buffers[index] : nullptr;
 }
 
-Status noBuffer(const CommandChecks &c, const char *what, uint32_t index) {
-  return c.refuse("{}: buffer {} does not exist (expected less than {})", what, index,
-                  c.program.buffers()->size());
+Status noBuffer(const CommandChecks &c, Part what, uint32_t index) {
+  return c.refuse("{}: its buffer does not exist (got {}, expected less than {})", what.text(),
+                  index, c.program.buffers()->size());
 }
 
 /// BYTES from OFFSET must lie in the buffer.
-Status checkRange(const CommandChecks &c, const char *what, uint32_t index, uint64_t offset,
+Status checkRange(const CommandChecks &c, Part what, uint32_t index, uint64_t offset,
                   uint64_t bytes) {
   const plan::Buffer *buffer = bufferAt(c, index);
   if (!buffer)
     return noBuffer(c, what, index);
   if (offset > buffer->size() || bytes > buffer->size() - offset)
     return c.refuse("{}: ends outside buffer '{}' (got {} bytes at offset {}, expected within {})",
-                    what, buffer->name()->string_view(), bytes, offset, buffer->size());
+                    what.text(), buffer->name()->string_view(), bytes, offset, buffer->size());
   return Status::ok();
 }
 
@@ -64,10 +74,10 @@ Status checkArg(const CommandChecks &c, const plan::Arg &arg, uint32_t index) {
     return c.refuse("argument {}: its kind is unknown (got {}, expected at most {})", index,
                     static_cast<unsigned>(arg.kind()), static_cast<unsigned>(plan::ArgKind::MAX));
   if (arg.kind() == plan::ArgKind::Scalar)
-    return checkExpr(c, "a scalar argument", arg.scalar());
+    return checkExpr(c, Part(index), arg.scalar());
   const plan::Buffer *buffer = bufferAt(c, arg.buffer());
   if (!buffer)
-    return noBuffer(c, "an argument", arg.buffer());
+    return noBuffer(c, Part(index), arg.buffer());
   // The address right behind a buffer belongs to the next one; only offset 0 of an empty buffer is
   // harmless.
   if (arg.offset() != 0 && arg.offset() >= buffer->size())
@@ -80,7 +90,7 @@ Status checkArg(const CommandChecks &c, const plan::Arg &arg, uint32_t index) {
 Status checkLaunch(const CommandChecks &c, const plan::Launch &launch) {
   const auto &kernels = *c.checks.plan.kernels();
   if (launch.kernel() >= kernels.size())
-    return c.refuse("kernel {} does not exist (expected less than {})", launch.kernel(),
+    return c.refuse("its kernel does not exist (got {}, expected less than {})", launch.kernel(),
                     kernels.size());
   const plan::Kernel &kernel = *kernels[launch.kernel()];
   if (launch.grid()->size() != 3)
@@ -149,13 +159,16 @@ Status checkCollective(const CommandChecks &c, const plan::Collective &collectiv
   bool sends = collective.kind() == plan::CollectiveKind::Send,
        receives = collective.kind() == plan::CollectiveKind::Recv;
   if ((sends || receives) && collective.peer() >= ranks)
-    return c.refuse("peer {} does not exist (expected less than {})", collective.peer(), ranks);
+    return c.refuse("its peer does not exist (got {}, expected less than {})", collective.peer(),
+                    ranks);
   K3_RETURN_IF_ERROR(checkExpr(c, "the count", collective.count()));
   uint64_t count = static_cast<uint64_t>(c.checks.ranges[collective.count()].high), bytes = 0,
            gathered = 0;
   if (__builtin_mul_overflow(count, dtypeBytes(collective.dtype()), &bytes) ||
       __builtin_mul_overflow(bytes, ranks, &gathered))
-    return c.refuse("its size overflows 64 bits (got {} elements for {} ranks)", count, ranks);
+    return c.refuse(
+        "its size overflows 64 bits (got {} elements for {} ranks, expected within its buffers)",
+        count, ranks);
   // What is received grows with the ranks when all parts are kept, and is divided when each keeps
   // its own.
   bool gathers = collective.kind() == plan::CollectiveKind::AllGather;
@@ -171,13 +184,16 @@ Status checkCollective(const CommandChecks &c, const plan::Collective &collectiv
 }
 
 Status checkEvent(const CommandChecks &c, uint32_t event) {
-  return event < c.program.events() ? Status::ok()
-                                    : c.refuse("event {} does not exist (expected less than {})",
-                                               event, c.program.events());
+  return event < c.program.events()
+             ? Status::ok()
+             : c.refuse("its event does not exist (got {}, expected less than {})", event,
+                        c.program.events());
 }
 
 Status checkHostCall(const CommandChecks &c, const plan::HostCall &call) {
-  K3_RETURN_IF_ERROR(c.checks.checkName("commands", c.entry, call.name()->string_view()));
+  K3_RETURN_IF_ERROR(
+      c.checks.checkName("commands", fmt::format("{} command {} host function", c.entry, c.index),
+                         call.name()->string_view()));
   for (uint32_t i = 0; i < call.args()->size(); ++i)
     K3_RETURN_IF_ERROR(checkArg(c, *(*call.args())[i], i));
   return Status::ok();
@@ -212,12 +228,12 @@ Status checkBody(const CommandChecks &c, const plan::Command &command) {
 Status validateCommand(const CommandChecks &checks, const plan::Command &command) {
   K3_RETURN_IF_ERROR(checkBody(checks, command));
   if (command.stream() >= maxStreams)
-    return checks.refuse("stream {} does not exist (expected less than {})", command.stream(),
-                         maxStreams);
+    return checks.refuse("its stream does not exist (got {}, expected less than {})",
+                         command.stream(), maxStreams);
   uint32_t locations = checks.checks.plan.locations()->size();
   if (command.location() != UINT32_MAX && command.location() >= locations)
-    return checks.refuse("location {} does not exist (expected less than {})", command.location(),
-                         locations);
+    return checks.refuse("its location does not exist (got {}, expected less than {})",
+                         command.location(), locations);
   return Status::ok();
 }
 

@@ -29,8 +29,8 @@ Status checkArgs(const PlanChecks &checks, const plan::Program &program, const s
     std::string arg = fmt::format("{} {} {}", who, what, i);
     K3_RETURN_IF_ERROR(checks.checkName("entries", arg, name));
     if (!names.insert(name).second)
-      return checks.refuse("entries", "{} '{}': its name is taken (expected unique names)", arg,
-                           name);
+      return checks.refuse(
+          "entries", "{} '{}': its name is taken (got it twice, expected unique names)", arg, name);
     K3_RETURN_IF_ERROR(
         checks.checkIndex("entries", arg, "buffer", args[i]->buffer(), program.buffers()->size()));
   }
@@ -48,8 +48,8 @@ Status checkTaps(const PlanChecks &checks, const plan::Program &program, const s
     std::string tap = fmt::format("{} tap {}", who, i);
     K3_RETURN_IF_ERROR(checks.checkName("entries", tap, name));
     if (!names.insert(name).second)
-      return checks.refuse("entries", "{} '{}': its name is taken (expected unique names)", tap,
-                           name);
+      return checks.refuse(
+          "entries", "{} '{}': its name is taken (got it twice, expected unique names)", tap, name);
     K3_RETURN_IF_ERROR(
         checks.checkIndex("entries", tap, "command", taps[i]->after(), entry.commands()->size()));
     K3_RETURN_IF_ERROR(
@@ -73,7 +73,9 @@ Status checkEntry(const PlanChecks &checks, const plan::Program &program, const 
     K3_RETURN_IF_ERROR(
         checks.checkIndex("entries", who, "symbol", symbol, checks.plan.symbols()->size()));
     if (symbols >> symbol & 1)
-      return checks.refuse("entries", "{}: lists symbol {} twice (expected once)", who, symbol);
+      return checks.refuse(
+          "entries", "{}: a symbol is listed more than once (got symbol {} twice, expected once)",
+          who, symbol);
     symbols |= uint64_t{1} << symbol;
   }
   K3_RETURN_IF_ERROR(checkArgs(checks, program, who, "input", *entry.inputs()));
@@ -95,7 +97,8 @@ Status validateEntries(const PlanChecks &checks, const plan::Program &program) {
         checks.checkName("entries", fmt::format("rank {} entry {}", program.rank(), i), name));
     std::string who = fmt::format("rank {} entry '{}'", program.rank(), name);
     if (!names.insert(name).second)
-      return checks.refuse("entries", "{}: its name is taken (expected unique names)", who);
+      return checks.refuse("entries", "{}: its name is taken (got it twice, expected unique names)",
+                           who);
     K3_RETURN_IF_ERROR(checkEntry(checks, program, who, *entries[i]));
   }
   return Status::ok();

@@ -34,8 +34,9 @@ Status checkSymbols(const PlanChecks &checks) {
     std::string_view name = symbols[i]->name()->string_view();
     K3_RETURN_IF_ERROR(checks.checkName("symbols", fmt::format("symbol {}", i), name));
     if (!names.insert(name).second)
-      return checks.refuse("symbols", "symbol {} '{}': its name is taken (expected unique names)",
-                           i, name);
+      return checks.refuse(
+          "symbols", "symbol {} '{}': its name is taken (got it twice, expected unique names)", i,
+          name);
     uint64_t bound = symbols[i]->upper_bound();
     if (bound < 1 || bound > INT64_MAX)
       return checks.refuse(
@@ -95,9 +96,9 @@ Status validateExprs(const PlanChecks &checks) {
       // A negative index becomes a huge one.
       uint64_t index = static_cast<uint64_t>(node.value());
       if (index >= symbols.size())
-        return checks.refuse("exprs",
-                             "expression {}: symbol {} does not exist (expected less than {})", i,
-                             node.value(), symbols.size());
+        return checks.refuse(
+            "exprs", "expression {}: its symbol does not exist (got {}, expected less than {})", i,
+            node.value(), symbols.size());
       int64_t bound = static_cast<int64_t>(symbols[static_cast<uint32_t>(index)]->upper_bound());
       range = {0, bound, uint64_t{1} << index, 0};
       atBounds[i] = bound;

@@ -75,7 +75,8 @@ Status validateKernels(const PlanChecks &checks) {
     K3_RETURN_IF_ERROR(checks.checkName("kernels", fmt::format("kernel {}", i), name));
     std::string who = fmt::format("kernel {} '{}'", i, name);
     if (!names.insert(name).second)
-      return checks.refuse("kernels", "{}: its name is taken (expected unique names)", who);
+      return checks.refuse("kernels", "{}: its name is taken (got it twice, expected unique names)",
+                           who);
     K3_RETURN_IF_ERROR(checkKernel(checks, who, *kernels[i]));
   }
   return Status::ok();

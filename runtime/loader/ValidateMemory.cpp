@@ -57,8 +57,10 @@ Status checkShape(const PlanChecks &checks, const std::string &who, const plan::
   for (uint32_t dim : shape) {
     K3_RETURN_IF_ERROR(checks.checkIndex("buffers", who, "expression", dim, checks.ranges.size()));
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(checks.ranges[dim].high), &bytes))
-      return checks.refuse("buffers", "{}: its shape overflows 64 bits at dimension value {}", who,
-                           checks.ranges[dim].high);
+      return checks.refuse("buffers",
+                           "{}: its shape overflows 64 bits at an extent of {} (got more than 2^64 "
+                           "bytes, expected at most {})",
+                           who, checks.ranges[dim].high, buffer.size());
   }
   if (bytes > buffer.size())
     return checks.refuse("buffers",

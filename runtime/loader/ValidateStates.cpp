@@ -44,8 +44,10 @@ Status checkSlots(const PlanChecks &checks, const std::string &who, const plan::
   uint64_t bytes = dtypeBytes(buffer.dtype());
   for (uint64_t extent : *state.shape())
     if (__builtin_mul_overflow(bytes, extent, &bytes))
-      return checks.refuse("states", "{}: the shape of a slot overflows 64 bits at extent {}", who,
-                           extent);
+      return checks.refuse("states",
+                           "{}: the shape of a slot overflows 64 bits at an extent of {} (got more "
+                           "than 2^64 bytes, expected at most {})",
+                           who, extent, state.slot_bytes());
   if (state.slot_bytes() < std::max<uint64_t>(bytes, 1))
     return checks.refuse(
         "states", "{}: a slot is smaller than its shape (got {} bytes, expected at least {})", who,
@@ -114,7 +116,8 @@ Status validateStates(const PlanChecks &checks, const plan::Program &program) {
         checks.checkName("states", fmt::format("rank {} state {}", program.rank(), i), name));
     std::string who = fmt::format("rank {} state {} '{}'", program.rank(), i, name);
     if (!names.insert(name).second)
-      return checks.refuse("states", "{}: its name is taken (expected unique names)", who);
+      return checks.refuse("states", "{}: its name is taken (got it twice, expected unique names)",
+                           who);
     K3_RETURN_IF_ERROR(checkState(checks, program, who, *states[i]));
   }
   return Status::ok();

@@ -50,9 +50,10 @@ Status checkPieceSource(const PlanChecks &checks, const std::string &who,
   size_t holder = source.find("{}");
   bool isRange = holder != std::string_view::npos;
   if (isRange && source.find("{}", holder + 2) != std::string_view::npos)
-    return checks.refuse("weights",
-                         "{}: '{}' has more than one place for the index (expected one {{}})", who,
-                         source);
+    return checks.refuse(
+        "weights",
+        "{}: '{}' has more than one place for the index (got several, expected one {{}})", who,
+        source);
   if (piece.count() > 1 && !isRange)
     return checks.refuse(
         "weights",
@@ -228,7 +229,8 @@ Status validateWeights(const PlanChecks &checks, const plan::Program &program) {
         checks.checkName("weights", fmt::format("rank {} weight {}", program.rank(), i), name));
     std::string who = fmt::format("rank {} weight {} '{}'", program.rank(), i, name);
     if (!names.insert(name).second)
-      return checks.refuse("weights", "{}: its name is taken (expected unique names)", who);
+      return checks.refuse("weights", "{}: its name is taken (got it twice, expected unique names)",
+                           who);
     K3_RETURN_IF_ERROR(checkWeight(checks, program, who, *weights[i]));
   }
   return checkLongLived(checks, program);
