@@ -113,7 +113,7 @@ TEST(Json, SyntaxErrorsHaveAPosition) {
   EXPECT_THAT(refusal("{\"a\": 1} {}"), HasSubstr("expected end of input"));
   EXPECT_THAT(refusal("[1, 2"), HasSubstr("c.json:1:6: not valid JSON"));
   EXPECT_THAT(refusal("[\"\xff\"]"), HasSubstr("ill-formed UTF-8 byte"));
-  EXPECT_THAT(refusal("[1e999]"), HasSubstr("c.json:1:7: not valid JSON: number overflow"));
+  EXPECT_THAT(refusal("[1e999]"), HasSubstr("c.json:1:6: not valid JSON: number overflow"));
   EXPECT_THAT(refusal("[01]"), HasSubstr("c.json:1:3: not valid JSON"));
   EXPECT_THAT(refusal("// no\n1"), HasSubstr("c.json:1:1"));
 }
