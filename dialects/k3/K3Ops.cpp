@@ -158,8 +158,8 @@ LogicalResult TapOp::verify() {
 }
 
 LogicalResult FusedOp::verify() {
-  static constexpr StringLiteral families[] = {"row",    "contraction", "conv",  "scan",
-                                               "append", "attention",   "route", "experts"};
+  static constexpr StringLiteral families[] = {"row",  "contraction", "head_contraction", "conv",
+                                               "scan", "attention",   "experts"};
   if (!llvm::is_contained(families, getFamily()))
     return emitOpError() << "expected one of the families "
                          << llvm::join(llvm::ArrayRef(families), ", ") << " (got '" << getFamily()

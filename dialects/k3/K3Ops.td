@@ -368,8 +368,8 @@ def K3_YieldOp : K3_PureOp<"yield", [Terminator, HasParent<"FusedOp">]> {
 def K3_FusedOp : K3_Op<"fused", [SingleBlock, RecursiveMemoryEffects, NoRegionArguments]> {
   let summary = "ops that become one kernel (or the few kernels of its anchor)";
   let description = [{
-    Made by the fuse phase. `family` is the schedule family that lowers it: "row", "contraction", "conv", "scan",
-    "append", "attention", "route", "experts". Values from outside are captured.
+    Made by the fuse phase. `family` is the schedule family that lowers it: "row", "contraction", "head_contraction", "conv", "scan",
+    "attention", "experts". Values from outside are captured.
   }];
   let arguments = (ins StrAttr:$family);
   let results = (outs Variadic<AnyType>:$results);

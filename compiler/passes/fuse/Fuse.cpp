@@ -109,12 +109,15 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
   }
 
   void groupContractions(Block &block) {
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (!isa<LinearOp, HeadLinearOp>(op))
-        continue;
-      SmallVector<Operation *> members{&op};
-      Value value = op.getResult(0);
-      if (GluOp glu = matchGatedPair(op, members))
+    // Grouping moves ops behind the anchor, so the anchors are listed first.
+    SmallVector<Operation *> anchors;
+    for (Operation &op : block)
+      if (isa<LinearOp, HeadLinearOp>(op))
+        anchors.push_back(&op);
+    for (Operation *anchor : anchors) {
+      SmallVector<Operation *> members{anchor};
+      Value value = anchor->getResult(0);
+      if (GluOp glu = matchGatedPair(*anchor, members))
         value = glu.getResult();
       while (isOn("tail")) {
         Operation *next = getTail(value);
@@ -123,7 +126,7 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
         members.push_back(next);
         value = next->getResult(0);
       }
-      wrap(members, isa<LinearOp>(op) ? "contraction" : "head_contraction");
+      wrap(members, isa<LinearOp>(anchor) ? "contraction" : "head_contraction");
     }
   }
 

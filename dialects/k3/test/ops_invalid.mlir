@@ -385,7 +385,7 @@ func.func private @f(%x: tensor<4x9xf32>) {
 // -----
 
 func.func private @f(%x: tensor<4x9xf32>) {
-  // expected-error @below {{expected one of the families row, contraction, conv, scan, append, attention, route, experts (got 'fast')}}
+  // expected-error @below {{expected one of the families row, contraction, head_contraction, conv, scan, attention, experts (got 'fast')}}
   k3.fused "fast" {
     k3.yield
   }
