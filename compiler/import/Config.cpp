@@ -14,6 +14,7 @@
 
 #include "compiler/import/ConfigKeys.h"
 #include "compiler/import/ConfigReader.h"
+#include "compiler/import/EmbeddedDefs.h"
 
 #include <algorithm>
 #include <limits>
@@ -83,12 +84,16 @@ private:
       reader_.refuse(*node, "expected a string (got " + node->describe() + ")");
       return;
     }
-    if (node->string == "kimi_k3" || node->string == "kimi_linear")
-      return;
+    std::string families;
+    for (const EmbeddedDef &def : embeddedDefs()) {
+      if (node->string == def.family)
+        return;
+      families += (families.empty() ? "" : ", ") + std::string(def.family);
+    }
     std::string_view why = unsupportedReason(node->string);
     reader_.refuse(*node, "this model is not supported (got " + node->describe() +
-                              (why.empty() ? "" : ": " + std::string(why)) +
-                              ", expected one of kimi_k3, kimi_linear)");
+                              (why.empty() ? std::string() : std::string(": ").append(why)) +
+                              ", expected one of " + families + ")");
   }
 
   void readFamily() {
