@@ -182,7 +182,7 @@ TEST_F(GenerationTest, RefusesWhatThePlanDoesNotTake) {
 
   const std::vector<int32_t> six(6, 1);
   EXPECT_THAT(session_->prefill(*sequence, six, LogitRows::All).status().message(),
-              HasSubstr("step: too many rows of logits (got 6, expected at most"));
+              HasSubstr("step: too many rows of logits (got 6, expected at most 5)"));
 }
 
 TEST_F(GenerationTest, TheEndOfTheContextIsAnError) {

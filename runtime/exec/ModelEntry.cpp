@@ -130,6 +130,13 @@ Result<ModelEntry> ModelEntry::bind(Executor &executor, uint32_t entry) {
 }
 
 Status ModelEntry::checkSizes(uint64_t tokens, uint64_t sequences, uint64_t rows) const {
+  const uint64_t rowsMax =
+      bucket_ ? logitRowsMax_
+              : std::min(logitRowsMax_, executor_->plan().limits()->max_logit_rows());
+  if (rows > rowsMax)
+    return Status::refused(fmt::format("step: too many rows of logits (got {}, expected at most "
+                                       "{}); rebuild with a larger --max-logit-rows",
+                                       rows, rowsMax));
   const struct {
     std::string_view name;
     const Input &input;
@@ -150,10 +157,6 @@ Status ModelEntry::checkSizes(uint64_t tokens, uint64_t sequences, uint64_t rows
           fmt::format("step: '{}' is too long for the plan (got {}, expected at most {})", name,
                       need, input.capacity));
   }
-  if (rows > logitRowsMax_)
-    return Status::refused(fmt::format("step: too many rows of logits (got {}, expected at most "
-                                       "{}); rebuild with a larger --max-logit-rows",
-                                       rows, logitRowsMax_));
   return Status::ok();
 }
 

@@ -129,7 +129,7 @@ Result<std::span<const float>> Session::step(ModelEntry &entry, Sequence &sequen
   Result<std::span<const float>> logits = entry.run({&part, 1}, sink);
   if (logits)
     sequence.length_ += ids.size();
-  else
+  else if (logits.status().code() == Code::Failed)
     sequence.failed_ = true;
   return logits;
 }

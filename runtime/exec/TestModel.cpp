@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The kernel of the test model reads its inputs by the protocol of ModelEntry.h and nothing else.
+// The plan is small, but has every input of the protocol, a state, a cache, a weight and a tap.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/exec/TestModel.h"
+
+#include "runtime/exec/TestModelKernel.h"
 
 #include "runtime/loader/DTypes.h"
 
@@ -154,64 +156,6 @@ Result<std::unique_ptr<Executor>> PlanBuilder::executor(unsigned threads, bool p
       ExecutorOptions{threads, poison});
 }
 
-namespace {
-
-enum Param : size_t {
-  Ids,
-  TokenSeq,
-  TokenPos,
-  Offsets,
-  Slots,
-  Context,
-  Pages,
-  Rows,
-  State,
-  Cache,
-  H,
-  Logits,
-  S,
-  R,
-  MaxPages,
-  PageTokens
-};
-
-void addUpIds(const uint64_t *params, int64_t, int64_t, int64_t, int64_t) {
-  const auto ints = [params](Param param) { return reinterpret_cast<int32_t *>(params[param]); };
-  float *state = reinterpret_cast<float *>(params[State]);
-  float *h = reinterpret_cast<float *>(params[H]);
-  float *logits = reinterpret_cast<float *>(params[Logits]);
-  for (int64_t sequence = 0; sequence < static_cast<int64_t>(params[S]); ++sequence) {
-    const int32_t slot = ints(Slots)[sequence];
-    if (slot < 0) {
-      // A padding row computes, but neither reads nor writes what outlives the step.
-      h[2 * ints(Offsets)[sequence]] = h[2 * ints(Offsets)[sequence] + 1] = 0;
-      continue;
-    }
-    for (int32_t token = ints(Offsets)[sequence]; token < ints(Offsets)[sequence + 1]; ++token) {
-      const int64_t position = ints(Context)[sequence] + token - ints(Offsets)[sequence];
-      state[slot] += static_cast<float>(ints(Ids)[token]);
-      const int64_t pageTokens = static_cast<int64_t>(params[PageTokens]);
-      const int32_t page =
-          ints(Pages)[sequence * static_cast<int64_t>(params[MaxPages]) + position / pageTokens];
-      reinterpret_cast<float *>(params[Cache])[page * pageTokens + position % pageTokens] =
-          static_cast<float>(ints(Ids)[token]);
-      h[2 * token] = state[slot];
-      // Two inputs say the same; a disagreement must not go unnoticed.
-      const bool agree = ints(TokenPos)[token] == position && ints(TokenSeq)[token] == sequence;
-      h[2 * token + 1] = agree ? static_cast<float>(position) : -1;
-    }
-  }
-  for (int64_t row = 0; row < static_cast<int64_t>(params[R]); ++row) {
-    for (uint64_t id = 0; id < TestVocabulary; ++id)
-      logits[row * TestVocabulary + id] =
-          h[2 * ints(Rows)[row]] -
-              TestVocabulary * static_cast<int64_t>(h[2 * ints(Rows)[row]] / TestVocabulary) ==
-          id;
-  }
-}
-
-} // namespace
-
 void k3::buildTestModel(PlanBuilder &builder, const TestModelOptions &options) {
   using plan::ArenaClass;
   using plan::DType;
@@ -246,6 +190,16 @@ void k3::buildTestModel(PlanBuilder &builder, const TestModelOptions &options) {
   const uint32_t cache = builder.buffer("cache", ArenaClass::Cache, DType::F32,
                                         {count(options.cachePages), pageTokens, one},
                                         4 * options.cachePages * options.pageTokens);
+  const uint32_t bias = builder.buffer("bias", ArenaClass::Weights, DType::F32, {one}, 4);
+  auto piece = std::make_unique<plan::PieceT>();
+  piece->source = "model.bias";
+  piece->rows = piece->cols = piece->src_row_stride = piece->dst_row_stride = 1;
+  auto weight = std::make_unique<plan::WeightT>();
+  weight->name = "bias";
+  weight->buffer = bias;
+  weight->pieces.push_back(std::move(piece));
+  builder.program().weights.push_back(std::move(weight));
+
   const struct {
     const char *name;
     plan::StateKind kind;
@@ -267,9 +221,9 @@ void k3::buildTestModel(PlanBuilder &builder, const TestModelOptions &options) {
     entry->slot_bytes = source.slotBytes;
     builder.program().states.push_back(std::move(entry));
   }
-  std::vector<plan::ArgKind> params(H + 2, plan::ArgKind::Buffer);
-  params.resize(PageTokens + 1, plan::ArgKind::Scalar);
-  const uint32_t kernel = builder.kernel("add_up_ids", addUpIds, params);
+  std::vector<plan::ArgKind> params(TestModelBuffers, plan::ArgKind::Buffer);
+  params.resize(TestModelParams, plan::ArgKind::Scalar);
+  const uint32_t kernel = builder.kernel("k3_test_add_up_ids", k3_test_add_up_ids, params);
 
   const auto addEntry = [&](const std::string &name, uint64_t bucket) {
     const uint32_t tokenCount = bucket ? count(bucket) : builder.symbolValue(t),
@@ -304,7 +258,7 @@ void k3::buildTestModel(PlanBuilder &builder, const TestModelOptions &options) {
     std::vector<std::unique_ptr<plan::ArgT>> args;
     for (uint32_t input : inputs)
       args.push_back(PlanBuilder::bufferArg(input));
-    for (uint32_t buffer : {state, cache, h, logits})
+    for (uint32_t buffer : {state, cache, h, logits, bias})
       args.push_back(PlanBuilder::bufferArg(buffer));
     for (uint32_t scalar : {sequenceCount, rowCount, pages, pageTokens})
       args.push_back(PlanBuilder::scalarArg(scalar));

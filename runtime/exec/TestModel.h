@@ -15,6 +15,7 @@
 #define K3_RUNTIME_EXEC_TESTMODEL_H
 
 #include "runtime/exec/Executor.h"
+#include "runtime/exec/TestModelKernel.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <map>
@@ -64,15 +65,14 @@ private:
   flatbuffers::FlatBufferBuilder packed_;
 };
 
-/// A model of 11 ids. The state of a sequence is the sum s of its ids, kept per slot; the cache
-/// holds the ids. After a token the logits are 1 at id (s mod 11), 0 elsewhere, and h is [s,
-/// position]. A padding row that touches a slot or a page breaks it.
+/// A model of 11 ids. The state of a sequence is the sum s of its ids, each plus a bias (a weight),
+/// kept per slot; the cache holds the ids. After a token the logits are 1 at id (s mod 11), 0
+/// elsewhere, and h is [s, position]. A padding row that touches a slot or a page breaks it.
 struct TestModelOptions {
   uint64_t maxSeqs = 2, maxTokens = 8, maxContext = 20, maxLogitRows = 5, pageTokens = 4,
            cachePages = 8;
   std::vector<uint64_t> buckets = {2, 4};
 };
-inline constexpr uint64_t TestVocabulary = 11;
 void buildTestModel(PlanBuilder &builder, const TestModelOptions &options = {});
 
 } // namespace k3

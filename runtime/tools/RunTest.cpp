@@ -1,0 +1,190 @@
+//===- RunTest.cpp - Tests of k3 run by its command line --------*- C++ -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Writes the plan of the test model and its checkpoint to disk and runs the real binary on them:
+// what comes out on standard output, what on standard error, and with which exit status.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/exec/TestModel.h"
+#include "runtime/loader/PlanWriter.h"
+#include "runtime/weights/Safetensors.h"
+#include "runtime/weights/TestFiles.h"
+#include "support/File.h"
+
+#include <array>
+#include <cstdio>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+using namespace k3;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+struct Outcome {
+  int exitCode;
+  std::string out, err;
+};
+
+class RunTest : public testing::Test {
+protected:
+  void SetUp() override {
+    PlanBuilder builder;
+    buildTestModel(builder);
+    plan::PlanT &plan = builder.plan;
+    plan.producer->version = "test";
+    plan.model->name = "test_model";
+    plan.target->name = "cpu";
+    plan.target->triple = "x86_64-unknown-linux-gnu";
+    auto image = std::make_unique<plan::ImageT>();
+    image->kind = plan::ImageKind::CpuSharedObject;
+    plan.images.push_back(std::move(image));
+    auto code = readFile(K3_TEST_MODEL_IMAGE);
+    ASSERT_TRUE(code) << code.status().message();
+    const SegmentBytes segments[] = {{"cpu", *code}};
+    auto bytes = writePlan(plan, segments);
+    ASSERT_TRUE(bytes) << bytes.status().message();
+    folder_.write("m.k3plan", *bytes);
+    std::filesystem::create_directory(folder_.path("w"));
+    folder_.write(
+        "w/model.safetensors",
+        safetensorsBytes({{"model.bias", "BF16", {1, 1}, bytesOf<uint16_t>({0x3F80})}})); // 1.0
+    folder_.write("w/config.json", R"({"bos_token_id":2,"eos_token_id":3})");
+  }
+
+  Outcome run(const std::string &arguments, const std::string &environment = "K3_POISON=1") {
+    const std::string command = "cd " + folder_.path("") + " && " + environment +
+                                " " K3_BINARY " run " + arguments + " >out 2>err";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, *readFile(folder_.path("out")),
+            *readFile(folder_.path("err"))};
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(RunTest, PrintsTheIdsAndNothingElse) {
+  // Each id counts one more than itself: 1 + 2 + 2 = 5, then 5 + 6 = 11 → 0, 12 → 1, 14 → 3, the
+  // stop id.
+  for (const char *chunk : {"", " --prefill-chunk 1", " --prefill-chunk 8"}) {
+    const Outcome result =
+        run("m.k3plan --weights w --prompt-ids 1,2 --print-ids" + std::string(chunk));
+    EXPECT_EQ(result.exitCode, 0) << result.err;
+    EXPECT_EQ(result.out, "5,0,1,3\n");
+    EXPECT_THAT(result.err, HasSubstr("memory budget"));
+    EXPECT_THAT(result.err, HasSubstr("weights:"));
+    EXPECT_THAT(result.err, HasSubstr("prefill: 2 tokens"));
+    EXPECT_THAT(result.err, HasSubstr("decode: 3 tokens"));
+    EXPECT_THAT(result.err, HasSubstr("peak memory:"));
+  }
+  // Without a tokenizer --prompt-ids prints ids; the count and the stop id are obeyed.
+  EXPECT_EQ(run("m.k3plan --weights w --prompt-ids 1,2 --max-new-tokens 2").out, "5,0\n");
+  EXPECT_EQ(
+      run("m.k3plan --weights w --prompt-ids 1,2 --max-new-tokens 5 --ignore-eos --threads 3").out,
+      "5,0,1,3,7\n");
+}
+
+TEST_F(RunTest, DumpsLogitsAndStates) {
+  const Outcome result = run("m.k3plan --weights w --prompt-ids 1,2 --dump d.safetensors");
+  ASSERT_EQ(result.exitCode, 0) << result.err;
+  auto file = SafetensorsFile::open(folder_.path("d.safetensors"));
+  ASSERT_TRUE(file) << file.status().message();
+  std::vector<std::string> tensors;
+  for (const TensorInfo &tensor : file->tensors())
+    tensors.push_back(tensor.name + " " + shapeString(tensor.shape));
+  EXPECT_THAT(tensors, testing::UnorderedElementsAre("ids [6]", "logits [5, 11]",
+                                                     "layers.0.h [5, 2]", "layers.0.kda_state [1]",
+                                                     "layers.1.latent_cache [5, 1]"));
+}
+
+TEST_F(RunTest, RunsOneEntryAlone) {
+  const auto ints = [](const char *name, std::vector<uint64_t> shape, std::vector<int32_t> values) {
+    return TestTensor{name, "I32", std::move(shape), bytesOf(values)};
+  };
+  folder_.write(
+      "in", safetensorsBytes({ints("ids", {2}, {4, 5}),
+                              ints("token_seq", {2}, {0, 0}),
+                              ints("token_pos", {2}, {0, 1}),
+                              ints("seq_offsets", {2}, {0, 2}),
+                              ints("seq_slots", {1}, {1}),
+                              ints("seq_context", {1}, {0}),
+                              ints("page_table", {1, 5}, {3, 0, 0, 0, 0}),
+                              ints("logit_rows", {1}, {1}),
+                              {"layers.0.kda_state", "F32", {2, 1}, bytesOf<float>({100, 200})}}));
+  const Outcome result =
+      run("m.k3plan --weights w --entry prefill --inputs in --dump out.safetensors");
+  ASSERT_EQ(result.exitCode, 0) << result.err;
+  EXPECT_THAT(result.out, IsEmpty());
+  auto file = SafetensorsFile::open(folder_.path("out.safetensors"));
+  ASSERT_TRUE(file) << file.status().message();
+  std::array<float, 2> state{};
+  const TensorInfo *tensor = file->find("layers.0.kda_state");
+  ASSERT_NE(tensor, nullptr);
+  ASSERT_TRUE(file->read(*tensor, 0, state.data(), sizeof(state)));
+  EXPECT_EQ(state[0], 100);
+  EXPECT_EQ(state[1], 211);
+}
+
+TEST_F(RunTest, ExitStatusSaysWhoseFaultItIs) {
+  const struct {
+    const char *arguments;
+    int exitCode;
+    const char *message;
+  } cases[] = {
+      {"", 2, "PLAN is required"},
+      {"m.k3plan --no-such-flag", 2, "no-such-flag"},
+      {"m.k3plan --weights w", 2, "needs exactly one of --prompt, --prompt-ids and --entry"},
+      {"m.k3plan --weights w --prompt a --prompt-ids 1", 2, "needs exactly one of"},
+      {"m.k3plan --weights w --prompt a", 2, "--prompt: there is no tokenizer in w"},
+      {"m.k3plan --prompt-ids 1", 2,
+       "m.k3plan: needs weights; give the checkpoint folder with --weights"},
+      {"m.k3plan --weights w --prompt-ids 1,x", 2,
+       "--prompt-ids: id number 2 is not a token id (got \"x\""},
+      {"m.k3plan --weights w --prompt-ids ''", 2,
+       "--prompt-ids: id number 1 is not a token id (got \"\""},
+      {"m.k3plan --weights w --prompt-ids 99", 2,
+       "prompt: id 99 at position 0 is not in the vocabulary (expected 0 to 10)"},
+      {"m.k3plan --weights w --prompt-ids 1 --prefill-chunk 9", 2,
+       "--prefill-chunk: too large for the plan (got 9, expected at most 8)"},
+      {"m.k3plan --weights w --prompt-ids 1 --prefill-chunk 0", 2, "--prefill-chunk"},
+      {"m.k3plan --weights w --prompt-ids 1 --max-new-tokens -1", 2, "--max-new-tokens"},
+      {"m.k3plan --weights w --prompt-ids 1 --top-p 2", 2, "top"},
+      {"m.k3plan --weights w --prompt-ids 1 --memory 1000", 1,
+       "memory: the plan does not fit (got 1000 bytes by --memory"},
+      {"m.k3plan --weights w --prompt-ids 1 --ignore-eos", 1,
+       "context: 21 tokens are too long for the plan (expected at most 20)"},
+      {"m.k3plan --weights w --prompt-ids 1 --dump /no/such/folder/d", 1,
+       "/no/such/folder/d: cannot be written"},
+      {"m.k3plan --weights none --prompt-ids 1", 2,
+       "none: cannot be opened as a checkpoint folder"},
+      {"none.k3plan --prompt-ids 1", 2, "none.k3plan"},
+      {"m.k3plan --weights w --entry prefill", 2, "--entry: needs --inputs and --dump"},
+      {"m.k3plan --weights w --prompt-ids 1 --inputs in", 2, "--inputs: goes with --entry only"},
+  };
+  for (const auto &expected : cases) {
+    const Outcome result = run(expected.arguments);
+    EXPECT_EQ(result.exitCode, expected.exitCode) << expected.arguments << ": " << result.err;
+    EXPECT_THAT(result.err, HasSubstr(expected.message)) << expected.arguments;
+    EXPECT_TRUE(expected.exitCode != 2 || result.out.empty()) << expected.arguments;
+  }
+  EXPECT_EQ(run("m.k3plan --weights w --prompt-ids 1", "K3_THREADS=none").exitCode, 2);
+}
+
+TEST_F(RunTest, ACheckpointOfAnotherModelIsRefused) {
+  folder_.write("w/model.safetensors",
+                safetensorsBytes({{"model.bias", "BF16", {1, 2}, bytesOf<uint16_t>({0, 0})},
+                                  {"model.more", "U8", {1}, "x"}}));
+  const Outcome result = run("m.k3plan --weights w --prompt-ids 1");
+  EXPECT_EQ(result.exitCode, 2);
+  EXPECT_THAT(result.err, HasSubstr("1 tensors are not used by the plan (model.more)"));
+  EXPECT_THAT(result.out, IsEmpty());
+}
+
+} // namespace
