@@ -208,7 +208,7 @@ TEST(CpuCodegen, LayoutOps) {
     %u = tile.transpose %t : !tile.tile<3x5xf32> -> !tile.tile<5x3xf32>
     tile.store %u, %y[%c0, %c0] bound(%c5, %c3) : !tile.tile<5x3xf32> -> !tile.view<?x3xf32>
     %row = tile.extract %t[%i, %c1] : !tile.tile<3x5xf32> -> !tile.tile<1x4xf32>
-    %v = tile.insert %row into %t[%c0, %c0] : !tile.tile<1x4xf32> into !tile.tile<3x5xf32>
+    %v = tile.insert %row into %t[%c0, %c0] : !tile.tile<1x4xf32> into !tile.tile<3x5xf32> -> !tile.tile<3x5xf32>
     %flat = tile.reshape %v : !tile.tile<3x5xf32> -> !tile.tile<1x15xf32>
     tile.store %flat, %z[%c0, %c0] bound(%c1, %c15) : !tile.tile<1x15xf32> -> !tile.view<?x15xf32>
     %ru = tile.reshape %u : !tile.tile<5x3xf32> -> !tile.tile<1x15xf32>
