@@ -13,6 +13,7 @@
 #ifndef K3_COMPILER_TOOLS_REGISTER_H
 #define K3_COMPILER_TOOLS_REGISTER_H
 
+#include "compiler/codegen/cpu/Passes.h"
 #include "compiler/passes/Passes.h"
 #include "dialects/k3/K3Dialect.h"
 #include "dialects/tile/TileDialect.h"
@@ -36,6 +37,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   registerK3Passes();
   tile::registerTilePasses();
+  cpu::registerCpuPasses();
   mlir::registerAllPasses();
 }
 
