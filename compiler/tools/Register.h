@@ -16,6 +16,7 @@
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/passes/Passes.h"
 #include "dialects/k3/K3Dialect.h"
+#include "dialects/plan/PlanDialect.h"
 #include "dialects/tile/TileDialect.h"
 #include "dialects/tile/Transforms/Passes.h"
 
@@ -28,7 +29,7 @@ namespace k3 {
 
 /// Our dialects, and the upstream ones that kernels are lowered through.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<model::K3Dialect, tile::TileDialect>();
+  registry.insert<model::K3Dialect, tile::TileDialect, host::PlanDialect>();
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
 }

@@ -1,136 +1,167 @@
-//===- PlanOps.cpp - Verifiers of the plan dialect ------------------------===//
+//===- PlanOps.cpp - Syntax of the plan dialect ---------------------------===//
 //
 // Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranges, alignment and the symbols that declarations and commands name.
+// The parts of the ops' syntax that TableGen cannot say: expressions without brackets, arguments,
+// bindings. What the ops must hold is checked in PlanVerify.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/plan/PlanOps.h"
 
-#include "mlir/IR/BuiltinOps.h"
-
 using namespace mlir;
 using namespace k3::host;
 
+static ParseResult parseExpr(OpAsmParser &parser, ExprAttr &expr) {
+  return parseExprText(parser, expr);
+}
+
+static void printExpr(OpAsmPrinter &printer, Operation *, ExprAttr expr) {
+  printExprText(printer, expr);
+}
+
+/// `[T, 128]`
+static ParseResult parseExprs(OpAsmParser &parser, ArrayAttr &exprs) {
+  SmallVector<Attribute> list;
+  auto element = [&]() -> ParseResult {
+    ExprAttr expr;
+    if (parseExprText(parser, expr))
+      return failure();
+    list.push_back(expr);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, element))
+    return failure();
+  exprs = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+static void printExprs(OpAsmPrinter &printer, Operation *, ArrayAttr exprs) {
+  printer << '[';
+  llvm::interleaveComma(exprs.getAsRange<ExprAttr>(), printer,
+                        [&](ExprAttr expr) { printExprText(printer, expr); });
+  printer << ']';
+}
+
+/// The rest of an address after the symbol: `+ 64`.
+static ParseResult parseOffset(OpAsmParser &parser, StringAttr name, AtAttr &at) {
+  int64_t offset = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalPlus()) && parser.parseInteger(offset))
+    return failure();
+  at = AtAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                          FlatSymbolRefAttr::get(name), offset);
+  return failure(!at);
+}
+
+static ParseResult parseAt(OpAsmParser &parser, AtAttr &at) {
+  StringAttr name;
+  if (parser.parseSymbolName(name))
+    return failure();
+  return parseOffset(parser, name, at);
+}
+
+static void printAt(OpAsmPrinter &printer, Operation *, AtAttr at) {
+  printer << at.getBuffer();
+  if (at.getOffset())
+    printer << " + " << at.getOffset();
+}
+
+/// `(@x, @w + 64, ceildiv(T, 16))`
+static ParseResult parseArgs(OpAsmParser &parser, ArrayAttr &args) {
+  SmallVector<Attribute> list;
+  auto element = [&]() -> ParseResult {
+    StringAttr name;
+    if (succeeded(parser.parseOptionalSymbolName(name))) {
+      AtAttr at;
+      if (parseOffset(parser, name, at))
+        return failure();
+      list.push_back(at);
+      return success();
+    }
+    ExprAttr expr;
+    if (parseExprText(parser, expr))
+      return failure();
+    list.push_back(expr);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, element))
+    return failure();
+  args = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+static void printArgs(OpAsmPrinter &printer, Operation *op, ArrayAttr args) {
+  printer << '(';
+  llvm::interleaveComma(args, printer, [&](Attribute arg) {
+    if (auto at = dyn_cast<AtAttr>(arg))
+      printAt(printer, op, at);
+    else if (auto expr = dyn_cast<ExprAttr>(arg))
+      printExprText(printer, expr);
+    else
+      printer << arg;
+  });
+  printer << ')';
+}
+
+/// `["ids" = @ids, "token_pos" = @token_pos]`
+static ParseResult parseBindings(OpAsmParser &parser, ArrayAttr &bindings) {
+  SmallVector<Attribute> list;
+  auto element = [&]() -> ParseResult {
+    std::string name;
+    StringAttr buffer;
+    if (parser.parseString(&name) || parser.parseEqual() || parser.parseSymbolName(buffer))
+      return failure();
+    list.push_back(BindingAttr::get(parser.getContext(), parser.getBuilder().getStringAttr(name),
+                                    FlatSymbolRefAttr::get(buffer)));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, element))
+    return failure();
+  bindings = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+static void printBindings(OpAsmPrinter &printer, Operation *, ArrayAttr bindings) {
+  printer << '[';
+  llvm::interleaveComma(bindings.getAsRange<BindingAttr>(), printer, [&](BindingAttr binding) {
+    printer.printString(binding.getName().getValue());
+    printer << " = " << binding.getBuffer();
+  });
+  printer << ']';
+}
+
+/// `(buffer, scalar)`
+static ParseResult parseParams(OpAsmParser &parser, DenseI32ArrayAttr &params) {
+  SmallVector<int32_t> list;
+  auto element = [&]() -> ParseResult {
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    std::optional<ArgKind> kind = symbolizeArgKind(word);
+    if (!kind)
+      return parser.emitError(loc)
+             << "parameter: unknown kind (got '" << word << "', expected buffer or scalar)";
+    list.push_back(static_cast<int32_t>(*kind));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, element))
+    return failure();
+  params = parser.getBuilder().getDenseI32ArrayAttr(list);
+  return success();
+}
+
+static void printParams(OpAsmPrinter &printer, Operation *, DenseI32ArrayAttr params) {
+  printer << '(';
+  llvm::interleaveComma(params.asArrayRef(), printer, [&](int32_t kind) {
+    printer << stringifyArgKind(static_cast<ArgKind>(kind));
+  });
+  printer << ')';
+}
+
 #define GET_OP_CLASSES
 #include "dialects/plan/PlanOps.cpp.inc"
-
-// ------------------------------------------------------------------------------------------------------ helpers
-
-template <typename OpTy> static FailureOr<OpTy> lookup(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr name, StringRef what) {
-  auto found = symbols.lookupNearestSymbolFrom<OpTy>(op, name);
-  if (!found)
-    return op->emitOpError() << "names " << what << " " << name << ", which is not declared";
-  return found;
-}
-
-static LogicalResult checkBuffer(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr name) {
-  return lookup<BufferOp>(op, symbols, name, "buffer");
-}
-
-static LogicalResult checkResults(Operation *op, AffineMap map, unsigned count, StringRef what) {
-  if (map.getNumDims() != 0 || map.getNumResults() != count)
-    return op->emitOpError() << "expected " << count << " expressions over symbols as " << what << " (got "
-                             << map.getNumResults() << " over " << map.getNumDims() << " dimensions)";
-  return success();
-}
-
-static LogicalResult checkArgs(Operation *op, SymbolTableCollection &symbols, ArrayAttr args) {
-  for (auto [i, arg] : llvm::enumerate(args)) {
-    if (auto buffer = dyn_cast<FlatSymbolRefAttr>(arg)) {
-      if (failed(checkBuffer(op, symbols, buffer)))
-        return failure();
-    } else if (auto scalar = dyn_cast<AffineMapAttr>(arg)) {
-      if (failed(checkResults(op, scalar.getValue(), 1, "a scalar argument")))
-        return failure();
-    } else {
-      return op->emitOpError() << "argument " << i << " is neither a buffer nor an expression (got " << arg << ")";
-    }
-  }
-  return success();
-}
-
-// ------------------------------------------------------------------------------------------------- declarations
-
-LogicalResult SymbolOp::verify() {
-  if (getUpper() < 1)
-    return emitOpError() << "needs an upper bound of at least 1 (got " << getUpper() << ")";
-  return success();
-}
-
-LogicalResult ArenaOp::verify() {
-  if (getSize() < 0 || !llvm::isPowerOf2_64(getAlignment()))
-    return emitOpError() << "needs a size of at least 0 and an alignment that is a power of two (got " << getSize()
-                         << " and " << getAlignment() << ")";
-  return success();
-}
-
-LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto arena = lookup<ArenaOp>(*this, symbols, getArenaAttr(), "arena");
-  if (failed(arena))
-    return failure();
-  if (getOffset() < 0 || getSize() < 0 || getOffset() % 64 != 0 || getOffset() + getSize() > (*arena).getSize())
-    return emitOpError() << "takes bytes " << getOffset() << " to " << getOffset() + getSize() << " of arena " << getArenaAttr()
-                         << " (expected a multiple of 64, and at most " << (*arena).getSize() << ")";
-  return success();
-}
-
-LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) { return checkBuffer(*this, symbols, getBufferAttr()); }
-
-LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &symbols) { return checkBuffer(*this, symbols, getBufferAttr()); }
-
-LogicalResult EntryOp::verify() {
-  for (DictionaryAttr dictionary : {getInputs(), getOutputs()})
-    for (NamedAttribute item : dictionary)
-      if (!isa<FlatSymbolRefAttr>(item.getValue()))
-        return emitOpError() << "binds " << item.getName() << " to " << item.getValue() << " (expected a buffer)";
-  if (getKind() == EntryKind::Decode && getBucket() < 1)
-    return emitOpError() << "of kind decode needs a bucket of at least 1 (got " << getBucket() << ")";
-  return success();
-}
-
-// ----------------------------------------------------------------------------------------------------- commands
-
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto kernel = lookup<KernelOp>(*this, symbols, getKernelAttr(), "kernel");
-  if (failed(kernel) || failed(checkResults(*this, getGrid(), 3, "the grid")) || failed(checkArgs(*this, symbols, getArgs())))
-    return failure();
-  ArrayRef<bool> params = (*kernel).getParams();
-  if (params.size() != getArgs().size())
-    return emitOpError() << "passes " << getArgs().size() << " arguments to " << getKernelAttr() << " (expected " << params.size() << ")";
-  for (auto [i, param] : llvm::enumerate(params))
-    if (param != isa<FlatSymbolRefAttr>(getArgs()[i]))
-      return emitOpError() << "argument " << i << " of " << getKernelAttr() << " is " << (param ? "a scalar" : "a buffer")
-                           << " (expected " << (param ? "a buffer" : "a scalar") << ")";
-  return success();
-}
-
-LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return success(succeeded(checkBuffer(*this, symbols, getSrcAttr())) && succeeded(checkBuffer(*this, symbols, getDstAttr())) &&
-                 succeeded(checkResults(*this, getBytes(), 1, "the number of bytes")));
-}
-
-LogicalResult FillOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (getValue() < 0 || getValue() > 255)
-    return emitOpError() << "fills with a byte (got " << getValue() << ")";
-  return success(succeeded(checkBuffer(*this, symbols, getDstAttr())) && succeeded(checkResults(*this, getBytes(), 1, "the number of bytes")));
-}
-
-LogicalResult CollectiveOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return success(succeeded(checkBuffer(*this, symbols, getSrcAttr())) && succeeded(checkBuffer(*this, symbols, getDstAttr())) &&
-                 succeeded(checkResults(*this, getCount(), 1, "the count")));
-}
-
-static LogicalResult checkEvent(Operation *op, int64_t event) {
-  if (event < 0)
-    return op->emitOpError() << "needs an event of at least 0 (got " << event << ")";
-  return success();
-}
-LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &) { return checkEvent(*this, getEvent()); }
-LogicalResult WaitOp::verifySymbolUses(SymbolTableCollection &) { return checkEvent(*this, getEvent()); }
-LogicalResult HostCallOp::verifySymbolUses(SymbolTableCollection &symbols) { return checkArgs(*this, symbols, getArgs()); }
-LogicalResult TapOp::verifySymbolUses(SymbolTableCollection &symbols) { return checkBuffer(*this, symbols, getBufferAttr()); }

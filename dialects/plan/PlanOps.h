@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Declares the generated op classes.
+// The generated op classes. Include this to build or walk programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,8 @@
 #include "dialects/plan/PlanDialect.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
