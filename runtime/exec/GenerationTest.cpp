@@ -53,9 +53,10 @@ protected:
   }
   float stateOf(int32_t slot) const {
     float value;
-    std::memcpy(
-        &value,
-        executor_->memory().address((*executor_->program().states())[0]->buffer()) + 4 * slot, 4);
+    std::memcpy(&value,
+                executor_->memory().address((*executor_->program().states())[0]->buffer()) +
+                    4 * TestStateSize * static_cast<size_t>(slot),
+                4);
     return value;
   }
 
@@ -305,7 +306,7 @@ TEST_F(GenerationTest, DumpsEveryPosition) {
   const std::vector<float> logits = floats(*file, "logits", {10, 11}),
                            h = floats(*file, "layers.0.h", {10, 2});
   const std::vector<float> cache = floats(*file, "layers.1.latent_cache", {10, 1}),
-                           state = floats(*file, "layers.0.kda_state", {1});
+                           state = floats(*file, "layers.0.kda_state", {1, 3, 2});
   ASSERT_EQ(logits.size(), 110u);
   int32_t sum = 0;
   for (size_t position = 0; position < 10; ++position) {
@@ -315,7 +316,9 @@ TEST_F(GenerationTest, DumpsEveryPosition) {
     EXPECT_EQ(h[2 * position + 1], position);
     EXPECT_EQ(argmax(std::span(logits).subspan(11 * position, 11)), static_cast<size_t>(sum % 11));
   }
-  EXPECT_EQ(state[0], sum);
+  // The plan keeps the state value-first, the dump is key-first.
+  const float s = static_cast<float>(sum);
+  EXPECT_THAT(state, ElementsAre(s, s + 300, s + 100, s + 400, s + 200, s + 500));
 }
 
 TEST(PromptIds, ComeFromBothFilesAndThenFromThePlan) {

@@ -186,7 +186,8 @@ void k3::buildTestModel(PlanBuilder &builder, const TestModelOptions &options) {
   const auto count = [&](uint64_t value) { return builder.constant(static_cast<int64_t>(value)); };
 
   const uint32_t state = builder.buffer("sum", ArenaClass::State, DType::F32,
-                                        {count(options.maxSeqs), one}, 4 * options.maxSeqs);
+                                        {count(options.maxSeqs), one, two, count(3)},
+                                        4 * TestStateSize * options.maxSeqs);
   const uint32_t cache = builder.buffer("cache", ArenaClass::Cache, DType::F32,
                                         {count(options.cachePages), pageTokens, one},
                                         4 * options.cachePages * options.pageTokens);
@@ -206,16 +207,19 @@ void k3::buildTestModel(PlanBuilder &builder, const TestModelOptions &options) {
     uint32_t buffer;
     std::vector<uint64_t> shape;
     uint64_t slotBytes;
-  } states[] = {{"layers.0.kda_state", plan::StateKind::KdaState, state, {1}, 4},
-                {"layers.1.latent_cache",
-                 plan::StateKind::LatentCache,
-                 cache,
-                 {options.pageTokens, 1},
-                 4 * options.pageTokens}};
+  } states[] = {
+      {"layers.0.kda_state", plan::StateKind::KdaState, state, {1, 2, 3}, 4 * TestStateSize},
+      {"layers.1.latent_cache",
+       plan::StateKind::LatentCache,
+       cache,
+       {options.pageTokens, 1},
+       4 * options.pageTokens}};
   for (const auto &source : states) {
     auto entry = std::make_unique<plan::StateT>();
     entry->name = source.name;
     entry->kind = source.kind;
+    if (source.kind == plan::StateKind::KdaState)
+      entry->order = "vk";
     entry->buffer = source.buffer;
     entry->shape = source.shape;
     entry->slot_bytes = source.slotBytes;

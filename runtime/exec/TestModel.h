@@ -66,8 +66,9 @@ private:
 };
 
 /// A model of 11 ids. The state of a sequence is the sum s of its ids, each plus a bias (a weight),
-/// kept per slot; the cache holds the ids. After a token the logits are 1 at id (s mod 11), 0
-/// elsewhere, and h is [s, position]. A padding row that touches a slot or a page breaks it.
+/// the first of six elements of its slot, where element i is s + 100 i; the cache holds the ids.
+/// After a token the logits are 1 at id (s mod 11), 0 elsewhere, and h is [s, position]. A padding
+/// row that touches a slot or a page breaks it.
 struct TestModelOptions {
   uint64_t maxSeqs = 2, maxTokens = 8, maxContext = 20, maxLogitRows = 5, pageTokens = 4,
            cachePages = 8;

@@ -33,6 +33,7 @@ enum Param : size_t {
 };
 static_assert(S == k3::TestModelBuffers && PageTokens + 1 == k3::TestModelParams);
 
+using k3::TestStateSize;
 using k3::TestVocabulary;
 
 void k3_test_add_up_ids(const uint64_t *params, int64_t, int64_t, int64_t, int64_t) {
@@ -48,15 +49,18 @@ void k3_test_add_up_ids(const uint64_t *params, int64_t, int64_t, int64_t, int64
       continue;
     }
     for (int32_t token = ints(Offsets)[sequence]; token < ints(Offsets)[sequence + 1]; ++token) {
+      float &sum = state[TestStateSize * static_cast<size_t>(slot)];
       const int64_t position = ints(Context)[sequence] + token - ints(Offsets)[sequence];
-      state[slot] +=
+      sum +=
           static_cast<float>(ints(Ids)[token]) + reinterpret_cast<const float *>(params[Bias])[0];
+      for (size_t i = 1; i < TestStateSize; ++i)
+        (&sum)[i] = sum + 100 * static_cast<float>(i);
       const int64_t pageTokens = static_cast<int64_t>(params[PageTokens]);
       const int32_t page =
           ints(Pages)[sequence * static_cast<int64_t>(params[MaxPages]) + position / pageTokens];
       reinterpret_cast<float *>(params[Cache])[page * pageTokens + position % pageTokens] =
           static_cast<float>(ints(Ids)[token]);
-      h[2 * token] = state[slot];
+      h[2 * token] = sum;
       // Two inputs say the same; a disagreement must not go unnoticed.
       const bool agree = ints(TokenPos)[token] == position && ints(TokenSeq)[token] == sequence;
       h[2 * token + 1] = agree ? static_cast<float>(position) : -1;

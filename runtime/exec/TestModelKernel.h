@@ -17,6 +17,7 @@
 
 namespace k3 {
 inline constexpr uint64_t TestVocabulary = 11;
+inline constexpr size_t TestStateSize = 6; // [1 head, 2 values, 3 keys]
 inline constexpr size_t TestModelBuffers = 13, TestModelParams = 17;
 } // namespace k3
 

@@ -221,7 +221,8 @@ void k3::addRunCommand(CLI::App &app, int &exitCode) {
   command->add_flag("--no-bos", options->noBos,
                     "do not put the id of [BOS] before the text of --prompt");
   command->add_option("--max-new-tokens", options->maxNewTokens, "the most tokens to generate")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--temperature", options->sampling.temperature, "0 takes the largest logit")
       ->capture_default_str();
   command
@@ -232,7 +233,9 @@ void k3::addRunCommand(CLI::App &app, int &exitCode) {
       ->add_option("--top-p", options->sampling.topP,
                    "sample from the smallest set of this probability")
       ->capture_default_str();
-  command->add_option("--seed", options->sampling.seed, "of the sampler")->capture_default_str();
+  command->add_option("--seed", options->sampling.seed, "of the sampler")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--ignore-eos", options->ignoreEos, "go on after a stop id");
   command
       ->add_option("--prefill-chunk", options->prefillChunk,

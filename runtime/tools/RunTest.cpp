@@ -40,6 +40,7 @@ protected:
     buildTestModel(builder);
     plan::PlanT &plan = builder.plan;
     plan.producer->version = "test";
+    plan.producer->llvm_version = "none";
     plan.model->name = "test_model";
     plan.target->name = "cpu";
     plan.target->triple = "x86_64-unknown-linux-gnu";
@@ -99,37 +100,41 @@ TEST_F(RunTest, DumpsLogitsAndStates) {
   std::vector<std::string> tensors;
   for (const TensorInfo &tensor : file->tensors())
     tensors.push_back(tensor.name + " " + shapeString(tensor.shape));
-  EXPECT_THAT(tensors, testing::UnorderedElementsAre("ids [6]", "logits [5, 11]",
-                                                     "layers.0.h [5, 2]", "layers.0.kda_state [1]",
-                                                     "layers.1.latent_cache [5, 1]"));
+  EXPECT_THAT(tensors, testing::UnorderedElementsAre(
+                           "ids [6]", "logits [5, 11]", "layers.0.h [5, 2]",
+                           "layers.0.kda_state [1, 3, 2]", "layers.1.latent_cache [5, 1]"));
 }
 
 TEST_F(RunTest, RunsOneEntryAlone) {
   const auto ints = [](const char *name, std::vector<uint64_t> shape, std::vector<int32_t> values) {
     return TestTensor{name, "I32", std::move(shape), bytesOf(values)};
   };
-  folder_.write(
-      "in", safetensorsBytes({ints("ids", {2}, {4, 5}),
-                              ints("token_seq", {2}, {0, 0}),
-                              ints("token_pos", {2}, {0, 1}),
-                              ints("seq_offsets", {2}, {0, 2}),
-                              ints("seq_slots", {1}, {1}),
-                              ints("seq_context", {1}, {0}),
-                              ints("page_table", {1, 5}, {3, 0, 0, 0, 0}),
-                              ints("logit_rows", {1}, {1}),
-                              {"layers.0.kda_state", "F32", {2, 1}, bytesOf<float>({100, 200})}}));
+  folder_.write("in",
+                safetensorsBytes({ints("ids", {2}, {4, 5}),
+                                  ints("token_seq", {2}, {0, 0}),
+                                  ints("token_pos", {2}, {0, 1}),
+                                  ints("seq_offsets", {2}, {0, 2}),
+                                  ints("seq_slots", {1}, {1}),
+                                  ints("seq_context", {1}, {0}),
+                                  ints("page_table", {1, 5}, {3, 0, 0, 0, 0}),
+                                  ints("logit_rows", {1}, {1}),
+                                  {"layers.0.kda_state",
+                                   "F32",
+                                   {2, 1, 2, 3},
+                                   bytesOf<float>({100, 0, 0, 0, 0, 0, 200, 0, 0, 0, 0, 0})}}));
   const Outcome result =
       run("m.k3plan --weights w --entry prefill --inputs in --dump out.safetensors");
   ASSERT_EQ(result.exitCode, 0) << result.err;
   EXPECT_THAT(result.out, IsEmpty());
   auto file = SafetensorsFile::open(folder_.path("out.safetensors"));
   ASSERT_TRUE(file) << file.status().message();
-  std::array<float, 2> state{};
+  std::array<float, 12> state{};
   const TensorInfo *tensor = file->find("layers.0.kda_state");
   ASSERT_NE(tensor, nullptr);
   ASSERT_TRUE(file->read(*tensor, 0, state.data(), sizeof(state)));
   EXPECT_EQ(state[0], 100);
-  EXPECT_EQ(state[1], 211);
+  EXPECT_EQ(state[6], 211);
+  EXPECT_EQ(state[8], 411);
 }
 
 TEST_F(RunTest, ExitStatusSaysWhoseFaultItIs) {
