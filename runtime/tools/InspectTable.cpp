@@ -142,8 +142,9 @@ void appendKernels(std::string &out, const plan::Plan &plan, const plan::Program
   std::vector<uint64_t> launches = launchCounts(plan, program);
   std::vector<uint32_t> order(launches.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return launches[a] > launches[b]; });
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return launches[a] != launches[b] ? launches[a] > launches[b] : a < b;
+  });
   out += fmt::format("\n  {:<60} {:>7} {:>9}\n", fmt::format("kernel (of {})", order.size()),
                      "params", "launches");
   for (size_t i = 0; i < order.size() && i < maxRows; ++i) {
