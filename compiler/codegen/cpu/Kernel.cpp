@@ -219,6 +219,8 @@ std::shared_ptr<BufferExpr> KernelLowering::materialise(Value value) {
   // Constants have many readers, some of which this place may not dominate.
   if (constant)
     return buffer;
+  if (auto *read = dyn_cast<ViewExpr>(tile->expr.get()))
+    buffer->valid = read->window.valid;
   define(value, buffer);
   pending.remove(value);
   return buffer;

@@ -106,7 +106,8 @@ private:
 
 } // namespace
 
-// All x: at most 0.97 units of the last place; exp(-inf) = 0, and the smallest denormals are reached.
+// All x: at most 0.97 units of the last place; exp(-inf) = 0, and the smallest denormals are
+// reached.
 Value Lanes::exp(Value x) {
   // Below the lower limit the result rounds to zero, above the upper one to infinity.
   x = clamp(x, -104.0, 89.0);

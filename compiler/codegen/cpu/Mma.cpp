@@ -181,9 +181,13 @@ void emitRowSums(Code &c, const MmaOperands &op) {
         op.acc->store(c, sums[i * vectors + v], {c.add(m0, i), column(v)});
   };
   forBlocks(c, op.m, rows, [&](Value m, int64_t height) {
-    Value pairs = c.roundDown(op.n, 2 * kLanes), ones = c.roundDown(op.n, kLanes);
-    c.loop(c.index(0), pairs, 2 * kLanes, [&](Value n) { block(m, height, n, 2, kLanes); });
-    c.loop(pairs, ones, kLanes, [&](Value n) { block(m, height, n, 1, kLanes); });
+    // Few rows of a leave room for long pieces of the rows of b, which come from memory in one go
+    // then.
+    int64_t vectors = height == 1 ? 8 : height == 2 ? 4 : 2;
+    Value wide = c.roundDown(op.n, vectors * kLanes), ones = c.roundDown(op.n, kLanes);
+    c.loop(c.index(0), wide, vectors * kLanes,
+           [&](Value n) { block(m, height, n, vectors, kLanes); });
+    c.loop(wide, ones, kLanes, [&](Value n) { block(m, height, n, 1, kLanes); });
     c.loop(ones, op.n, 1, [&](Value n) { block(m, height, n, 1, 1); });
   });
 }
@@ -193,7 +197,7 @@ void emitRowSums(Code &c, const MmaOperands &op) {
 
 namespace {
 
-/// An operand that is in place, and how many of its rows and columns hold data.
+/// An operand that is in place, and how many of its rows and columns may be other than zero.
 struct Placed {
   std::shared_ptr<Expr> expr;
   Value rows, columns;
@@ -201,13 +205,15 @@ struct Placed {
 
 } // namespace
 
-static Placed whole(Code &c, std::shared_ptr<Expr> expr) {
-  return {expr, c.index(expr->shape[0]), c.index(expr->shape[1])};
+static Placed place(Code &c, std::shared_ptr<BufferExpr> buffer) {
+  if (!buffer->valid.empty())
+    return {buffer, buffer->valid[0], buffer->valid[1]};
+  return {buffer, c.index(buffer->shape[0]), c.index(buffer->shape[1])};
 }
 
 LogicalResult KernelLowering::lower(tile::MmaOp op) {
   bool dots = op.getTransposeB();
-  auto place = [&](Value operand, bool alongRows) -> Placed {
+  auto locate = [&](Value operand, bool alongRows) -> Placed {
     std::shared_ptr<Expr> expr = tileOf(operand)->expr;
     if (auto *view = dyn_cast<ViewExpr>(expr.get()))
       return {expr, view->window.valid[0], view->window.valid[1]};
@@ -223,12 +229,12 @@ LogicalResult KernelLowering::lower(tile::MmaOp op) {
     }
     std::shared_ptr<BufferExpr> buffer = materialise(operand);
     if (!alongRows || buffer->strides.back() == 1)
-      return whole(c, buffer);
+      return place(c, buffer);
     auto dense = allocate(buffer->shape, buffer->element);
     copy(*buffer, *dense);
-    return whole(c, dense);
+    return place(c, dense);
   };
-  Placed a = place(op.getA(), dots), b = place(op.getB(), true);
+  Placed a = locate(op.getA(), dots), b = locate(op.getB(), true);
 
   // a is read once for each block of columns, so a bf16 view is widened into a buffer first, as far
   // as it exists.

@@ -62,9 +62,8 @@ std::shared_ptr<BufferExpr> BufferExpr::dense(ArrayRef<int64_t> shape, Type elem
   return std::make_shared<BufferExpr>(shape, element, pointer, rowMajor(shape));
 }
 
-bool BufferExpr::isDense() const {
-  if (origin && !isConstant(origin, 0))
-    return false;
+/// True if elements follow each other in row-major order.
+static bool areDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   int64_t expected = 1;
   for (auto [extent, stride] : llvm::reverse(llvm::zip_equal(shape, strides))) {
     if (extent != 1 && stride != expected)
@@ -72,6 +71,10 @@ bool BufferExpr::isDense() const {
     expected *= extent;
   }
   return true;
+}
+
+bool BufferExpr::isDense() const {
+  return (!origin || isConstant(origin, 0)) && areDense(shape, strides);
 }
 
 Value BufferExpr::offset(Code &c, ArrayRef<Value> index) const {
@@ -111,7 +114,17 @@ Value ViewExpr::safeExtent(Code &c, ArrayRef<Value> index) {
   return c.select(outerInside(c, index), window.valid.back(), c.index(shape.back()));
 }
 
+bool ViewExpr::isFlat() {
+  for (int64_t d = 0; d < rank(); ++d)
+    if (!isFull(d))
+      return false;
+  return areDense(shape, window.strides);
+}
+
 Value ViewExpr::at(Code &c, const Access &access) {
+  if (access.flat)
+    return c.load(window.base, c.add(window.origin, access.index.back()), window.element,
+                  access.width);
   Value place = window.offset(c, access.index);
   if (!access.checked)
     return c.load(window.base, place, window.element, access.width);

@@ -93,8 +93,8 @@ public:
   mlir::Value pointer;
   mlir::Value origin;
   llvm::SmallVector<int64_t> strides;
-  /// Rows and columns that were filled in; null: all. The others hold nothing and must not be read.
-  llvm::SmallVector<mlir::Value, 2> filled;
+  /// Elements of each dimension that may be other than zero; empty: all of them.
+  llvm::SmallVector<mlir::Value> valid;
 };
 
 /// A rectangle of a view: the address of its first element, strides, and how many elements of each
@@ -122,6 +122,7 @@ public:
   mlir::Value at(Code &c, const Access &access) override;
   mlir::Value safeExtent(Code &c, llvm::ArrayRef<mlir::Value> index) override;
   mlir::Value viewRead() const override { return window.view; }
+  bool isFlat() override;
   bool isFull(int64_t dim) const { return isConstant(window.valid[dim], shape[dim]); }
 
   Window window;
