@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 
@@ -181,39 +182,42 @@ LogicalResult KernelLowering::lower(tile::DequantizeOp op) {
 }
 
 Value DequantizeExpr::scaleOf(Code &c, Value byte) {
+  // Without branches: the exponent field is the byte itself, but 0 means a denormal and 255 sets
+  // the quiet bit of NaN.
   Value exponent = arith::ExtUIOp::create(c.b, c.loc, c.b.getI32Type(), byte);
   Value bits = arith::ShLIOp::create(c.b, c.loc, exponent, c.i32(23));
-  auto is = [&](int64_t value) {
-    return Value(
-        arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::eq, exponent, c.i32(value)));
-  };
-  bits = c.select(is(0), c.i32(0x00400000), bits);
-  bits = c.select(is(255), c.i32(0x7fc00000), bits);
+  bits = arith::MaxUIOp::create(c.b, c.loc, bits, c.i32(0x00400000));
+  Value next = arith::AddIOp::create(c.b, c.loc, exponent, c.i32(1));
+  Value isLast = arith::ShRUIOp::create(c.b, c.loc, next, c.i32(8));
+  bits =
+      arith::OrIOp::create(c.b, c.loc, bits, arith::ShLIOp::create(c.b, c.loc, isLast, c.i32(22)));
   return arith::BitcastOp::create(c.b, c.loc, c.b.getF32Type(), bits);
 }
 
-/// Magnitudes by a table in a register, signs by a shift: the codes of eight columns lie in the
-/// nibbles of one i32, lowest first.
+/// The codes of eight columns lie in the nibbles of one i32, lowest first. A table in a register
+/// gives the magnitudes. Shifting the code to the top leaves its sign in place, and its other bits
+/// over bits of the number: the table holds the numbers with those flipped, so that one exclusive
+/// or puts both right.
 Value DequantizeExpr::decode(Code &c, Value word) {
   Type i32s = withWidth(c.b.getI32Type(), kLanes), f32s = withWidth(c.b.getF32Type(), kLanes);
-  SmallVector<int32_t> shifts;
-  for (int32_t lane = 0; lane < kLanes; ++lane)
-    shifts.push_back(4 * lane);
-  Value steps = arith::ConstantOp::create(c.b, c.loc, c.b.getI32VectorAttr(shifts));
-  Value codes = arith::ShRUIOp::create(c.b, c.loc, c.splat(word, kLanes), steps);
-  SmallVector<float> magnitudes{0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
-  auto table = DenseElementsAttr::get(cast<ShapedType>(f32s), ArrayRef<float>(magnitudes));
+  const float magnitudes[kLanes] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
+  SmallVector<int32_t> shifts, table;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    shifts.push_back(int32_t(4 * lane));
+    table.push_back(int32_t(llvm::bit_cast<uint32_t>(magnitudes[lane]) ^ lane << 28));
+  }
+  auto constant = [&](ArrayRef<int32_t> values) -> Value {
+    return arith::ConstantOp::create(c.b, c.loc, c.b.getI32VectorAttr(values));
+  };
+  Value codes = arith::ShRUIOp::create(c.b, c.loc, c.splat(word, kLanes), constant(shifts));
   // The instruction looks at the lowest three bits of each lane.
-  Value magnitude =
-      LLVM::CallIntrinsicOp::create(c.b, c.loc, f32s, c.b.getStringAttr("llvm.x86.avx2.permps"),
-                                    ValueRange{arith::ConstantOp::create(c.b, c.loc, table), codes})
+  Value flipped =
+      LLVM::CallIntrinsicOp::create(c.b, c.loc, i32s, c.b.getStringAttr("llvm.x86.avx2.permd"),
+                                    ValueRange{constant(table), codes})
           .getResult(0);
-  Value sign =
-      arith::AndIOp::create(c.b, c.loc, arith::ShLIOp::create(c.b, c.loc, codes, c.i32(28, kLanes)),
-                            c.i32(0x80000000, kLanes));
-  Value bits =
-      arith::OrIOp::create(c.b, c.loc, arith::BitcastOp::create(c.b, c.loc, i32s, magnitude), sign);
-  return arith::BitcastOp::create(c.b, c.loc, f32s, bits);
+  Value top = arith::ShLIOp::create(c.b, c.loc, codes, c.i32(28, kLanes));
+  return arith::BitcastOp::create(c.b, c.loc, f32s,
+                                  arith::XOrIOp::create(c.b, c.loc, flipped, top));
 }
 
 Value DequantizeExpr::codes(Code &c, Value n, Value k, bool checked) {

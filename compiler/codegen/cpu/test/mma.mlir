@@ -29,7 +29,7 @@ tile.kernel @row(%x: !tile.view<1x64xbf16>, %w: !tile.view<8x64xbf16>, %y: !tile
 // MXFP4 is decoded in registers, and the scale is applied once to the sum of its group.
 // CHECK-LABEL: func.func private @codes_body
 // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
-// CHECK: llvm.call_intrinsic "llvm.x86.avx2.permps"
+// CHECK: llvm.call_intrinsic "llvm.x86.avx2.permd"
 // CHECK-NOT: !llvm.array<512
 tile.kernel @codes(%x: !tile.view<1x64xf32>, %p: !tile.view<8x32xi8>, %s: !tile.view<8x2xi8>, %y: !tile.view<1x8xf32>) {
   %c0 = arith.constant 0 : index
