@@ -12,6 +12,7 @@
 #include "compiler/tools/k3c/Pipeline.h"
 
 #include "compiler/passes/Passes.h"
+#include "dialects/tile/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -57,8 +58,8 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
     break;
 
   case Phase::Schedule:
-    pm.addPass(tile::createTileAllocateSharedPass());
-    pm.addPass(tile::createTileInsertBarriersPass());
+    pm.addPass(tile::createTileAllocateShared());
+    pm.addPass(tile::createTileInsertBarriers());
     break;
 
   case Phase::Layout:
