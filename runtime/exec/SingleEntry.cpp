@@ -149,6 +149,8 @@ Status Runner::fill(const TensorInfo &tensor, plan::DType type, std::byte *to) {
   std::vector<std::byte> bytes(tensor.bytes);
   K3_RETURN_IF_ERROR(file_.read(tensor, 0, bytes.data(), bytes.size()));
   const uint64_t elements = tensor.elements();
+  if (elements == 0)
+    return Status::ok();
   if (!rounds) {
     copyRectangle(bytes.data(), tensor.type, to, type, {1, elements, elements, elements, 1});
     return Status::ok();
@@ -221,7 +223,8 @@ void Runner::addTensor(SafetensorsWriter &writer, const std::string &name, plan:
   const uint64_t elements = product(shape);
   if (type == plan::DType::I32) {
     std::vector<int32_t> values(elements);
-    std::memcpy(values.data(), data, elements * sizeof(int32_t));
+    if (elements) // an empty vector has no address to copy to
+      std::memcpy(values.data(), data, elements * sizeof(int32_t));
     return writer.add(name, std::move(shape), std::move(values));
   }
   std::vector<float> values;

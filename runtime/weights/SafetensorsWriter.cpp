@@ -77,7 +77,7 @@ Status SafetensorsWriter::write(const std::string &path) const {
     const void *bytes =
         entry->isInt ? static_cast<const void *>(entry->ints.data()) : entry->floats.data();
     const size_t count = entry->isInt ? entry->ints.size() : entry->floats.size();
-    good = good && std::fwrite(bytes, 4, count, file) == count;
+    good = good && (count == 0 || std::fwrite(bytes, 4, count, file) == count);
   }
   int error = good ? 0 : errno;
   if (std::fclose(file) != 0 && !error)
