@@ -13,6 +13,7 @@
 #define K3_COMPILER_PASSES_PASSES_H
 
 #include "dialects/k3/K3Dialect.h"
+#include "dialects/plan/PlanDialect.h"
 #include "dialects/tile/TileDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -87,6 +87,18 @@ def LowerToTilePass : Pass<"k3-to-tile", "::mlir::ModuleOp"> {
   let dependentDialects = ["::k3::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+// ----------------------------------------------------------------------------------------------------------- plan
+
+def PlanPass : Pass<"k3-plan", "::mlir::ModuleOp"> {
+  let summary = "writes down what the host does: buffers with places, and the commands of every entry";
+  let description = [{
+    Follows each entry through its calls, with the layer of a call in place of `{L}`. Weights and states become buffers
+    that all entries share, inputs and outputs keep their names, and values of a step share one arena by liveness. The
+    functions and declarations of the k3 dialect are replaced; kernels stay for the code generator, launched ones only.
+  }];
+  let dependentDialects = ["::k3::host::PlanDialect"];
+}
+
 // --------------------------------------------------------------------------------------------- end of every phase
 
 def VerifyPass : Pass<"k3-verify", "::mlir::ModuleOp"> {

@@ -123,20 +123,23 @@ ExprAttr ExprAttr::getBinary(ExprOp op, ExprAttr lhs, ExprAttr rhs) {
     return value ? getConstant(lhs.getContext(), *value) : ExprAttr();
   }
   bool divides = op == ExprOp::CeilDiv || op == ExprOp::FloorDiv;
+  bool commutes = !divides && op != ExprOp::Sub;
+  if (commutes && left)
+    return getBinary(op, rhs, lhs);
   if (divides && right == 0)
     return {};
   if ((divides || op == ExprOp::Mul) && right == 1)
     return lhs;
   if ((op == ExprOp::Add || op == ExprOp::Sub || op == ExprOp::Max) && right == 0)
     return lhs;
-  if ((op == ExprOp::Add || op == ExprOp::Max) && left == 0)
+  if ((op == ExprOp::Mul || op == ExprOp::Min) && right == 0)
     return rhs;
-  if (op == ExprOp::Mul && left == 1)
-    return rhs;
-  if (op == ExprOp::Mul && (left == 0 || right == 0))
-    return getConstant(lhs.getContext(), 0);
   if ((op == ExprOp::Min || op == ExprOp::Max) && lhs == rhs)
     return lhs;
+  // x op c1 op c2: one operation with one number.
+  if (commutes && right && lhs.getOp() == op && lhs.getRhs().getConstantValue())
+    if (ExprAttr number = getBinary(op, lhs.getRhs(), rhs))
+      return getBinary(op, lhs.getLhs(), number);
   return get(lhs.getContext(), op, 0, "", lhs, rhs);
 }
 

@@ -53,7 +53,7 @@ def Plan_ArenaOp : Plan_Declaration<"arena", [Symbol]> {
   let summary = "one allocation of a rank";
   let description = [{ `plan.arena @scratch scratch size 65536 align 4096` }];
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_ArenaClassAttr:$kind, Plan_Count:$size, Plan_Count:$alignment);
-  let assemblyFormat = "$sym_name $kind `size` $size `align` $alignment attr-dict";
+  let assemblyFormat = "$sym_name `` $kind `size` $size `align` $alignment attr-dict";
   let hasVerifier = 1;
 }
 
@@ -73,7 +73,7 @@ def Plan_StateOp : Plan_Declaration<"state", [Plan_Users]> {
   let description = [{ `plan.state kda_state "layers.0.kda_state" in @"layers.0.kda_state" slot [2, 16, 16] bytes 2048 order "kv"` }];
   let arguments = (ins Plan_StateKindAttr:$kind, StrAttr:$name, FlatSymbolRefAttr:$buffer, DenseI64ArrayAttr:$shape,
                        Plan_Count:$slot_bytes, OptionalAttr<StrAttr>:$order);
-  let assemblyFormat = "$kind $name `in` $buffer `slot` $shape `bytes` $slot_bytes (`order` $order^)? attr-dict";
+  let assemblyFormat = "`` $kind $name `in` $buffer `slot` $shape `bytes` $slot_bytes (`order` $order^)? attr-dict";
 }
 
 def Plan_WeightOp : Plan_Declaration<"weight", [Plan_Users]> {
@@ -108,7 +108,7 @@ def Plan_EntryOp : Plan_Declaration<"entry", [SingleBlock, NoTerminator, NoRegio
   let arguments = (ins Plan_EntryKindAttr:$kind, StrAttr:$name, OptionalAttr<Plan_Count>:$bucket, FlatSymbolRefArrayAttr:$symbols,
                        Plan_BindingArray:$inputs, Plan_BindingArray:$outputs);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = [{ $kind $name (`bucket` $bucket^)? `symbols` $symbols `inputs` custom<Bindings>($inputs)
+  let assemblyFormat = [{ `` $kind $name (`bucket` $bucket^)? `symbols` $symbols `inputs` custom<Bindings>($inputs)
     `outputs` custom<Bindings>($outputs) attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -140,7 +140,7 @@ def Plan_CollectiveOp : Plan_Command<"collective", "a collective over one axis o
   let arguments = (ins Plan_CollectiveAttr:$kind, FlatSymbolRefAttr:$src, FlatSymbolRefAttr:$dst, StrAttr:$axis,
                        Plan_ExprAttr:$count, TypeAttrOf<AnyTypeOf<[F32, BF16, I32, I64, I8]>>:$dtype,
                        DefaultValuedAttr<Plan_Count, "0">:$peer, DefaultValuedAttr<Plan_Count, "0">:$stream);
-  let assemblyFormat = "$kind $src `to` $dst `over` $axis `count` custom<Expr>($count) `:` $dtype attr-dict";
+  let assemblyFormat = "`` $kind $src `to` $dst `over` $axis `count` custom<Expr>($count) `:` $dtype attr-dict";
 }
 
 def Plan_RecordOp : Plan_Command<"record", "marks a point in the order of a stream"> {
