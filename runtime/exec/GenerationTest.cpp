@@ -141,6 +141,10 @@ TEST_F(GenerationTest, TwoSequencesDoNotTouchEachOther) {
   EXPECT_EQ(argmax(*logits), 12u % 11);
   EXPECT_EQ(stateOf(0), 21);
   EXPECT_EQ(stateOf(1), 12);
+  float cache[12];
+  std::memcpy(cache, executor_->memory().address((*executor_->program().states())[1]->buffer()),
+              sizeof(cache));
+  EXPECT_THAT(cache, ElementsAre(1, 2, 3, 4, 5, 6, 0, 0, 10, 2, 0, 0));
 
   // A new sequence in the slot of a closed one begins at zero.
   session_->close(*a);
