@@ -1,0 +1,99 @@
+# ===- random_test.py - Random models against the float64 reference -------===#
+#
+# Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------===#
+#
+# random_test.py BIN WORK MODEL f32|bf16: writes the checkpoint of a model of configs.py, compiles it, feeds it prompts of
+# many lengths in pieces of many sizes, and compares logits and every state with the reference. README.md has the rules.
+#
+# ===----------------------------------------------------------------------===#
+import os
+import sys
+
+import configs
+import engine
+import measure
+import numpy as np
+
+LENGTHS = (1, 2, 15, 16, 17, 63, 64, 65, 130)
+PIECES = (1, 7, 16, 64)
+MARGIN = 3e-5
+# The reference's own float32 run can be exact where an engine is off by the last bit.
+FLOOR = 2e-7
+
+
+def f32(run, folder, name, report):
+    prompt = configs.prompt(name)
+    # (what, fed ids, mode of the reference, dump), grouped by the way of feeding
+    groups = {"whole": [], **{f"pieces of {n}": [] for n in PIECES}, "decode": []}
+    for length in LENGTHS:
+        groups["whole"].append((prompt[:length], "prefill", run(prompt[:length])))
+    for piece in PIECES:
+        groups[f"pieces of {piece}"].append((prompt, str(piece), run(prompt, chunk=piece)))
+    margin = measure.smallest_margin(folder, prompt)
+    for given in (1, 17):
+        dump = run(prompt[:given], new=configs.LENGTH - given + 1)
+        ids = [int(i) for i in dump["ids"][:-1]]
+        margin = min(margin, measure.smallest_margin(folder, ids))
+        groups["decode"].append((ids, "decode", dump))
+    report.check("margin", margin >= MARGIN, f"smallest top-k margin {margin:.1e} (at least {MARGIN:.0e})")
+
+    for way, runs in groups.items():
+        engine_apart, own_apart = {}, {}
+        for ids, mode, dump in runs:
+            exact = measure.evaluate(folder, ids, "prefill")
+            own = measure.distances(measure.evaluate(folder, ids, mode, "float32"), exact)
+            found = measure.distances(dump, exact)
+            largest = max(d.max() for d in found.values())
+            if largest > 1e-3:
+                where = measure.first_deviation(dump, exact, 1e-5)
+                report.check(f"{way}, {len(ids)} tokens", False, f"first deviation: {where}")
+            for kind in found:
+                engine_apart.setdefault(kind, []).append(found[kind])
+                own_apart.setdefault(kind, []).append(own[kind])
+        for kind in engine_apart:
+            mine, own = np.concatenate(engine_apart[kind]), np.concatenate(own_apart[kind])
+            report.bound(f"{way}: {kind}, largest of {len(mine)}", mine.max(), 1e-3)
+            limit = min(max(4 * np.median(own), FLOOR), 1e-4)
+            report.bound(f"{way}: {kind}, median of {len(mine)}", np.median(mine), limit)
+
+
+def bf16(run, folder, name, report):
+    mine, own = [], []
+    ways = [("prefill", None), ("64", 64), ("7", 7), ("1", 1), ("decode", None)]
+    for which, (mode, chunk) in enumerate(ways):
+        prompt = configs.prompt(name, which)
+        if mode == "decode":
+            dump = run(prompt[:1], new=configs.LENGTH)
+        else:
+            dump = run(prompt, chunk=chunk)
+        ids = [int(i) for i in dump["ids"][:-1]]
+        exact = measure.evaluate(folder, ids, "prefill")["logits"]
+        mine.append(measure.rows_apart(dump["logits"], exact))
+        own.append(measure.rows_apart(measure.evaluate(folder, ids, mode, "bf16")["logits"], exact))
+        if mode in ("prefill", "7", "decode"):
+            # A row of a state rounds like the row of an activation; the whole state at the end averages.
+            for part, distance in measure.layers_apart(folder, dump):
+                report.bound(f"{mode}: {part} alone", distance.max(), 3e-2)
+    mine, own = np.concatenate(mine), np.concatenate(own)
+    for what, q in (("median", 50), ("90th percentile", 90)):
+        limit = 1.5 * np.percentile(own, q)
+        report.bound(f"logits of {len(mine)} positions, {what}", np.percentile(mine, q), limit)
+
+
+def main():
+    bin_dir, work, name, dtype = sys.argv[1:]
+    tools, report = engine.Engine(bin_dir, os.path.join(work, f"{name}-{dtype}")), engine.Report()
+    folder = configs.write(tools.path("checkpoint"), name)
+    plan = tools.compile(folder, "model", dtype, "--max-tokens", 192, "--max-logit-rows", 192, "--max-context", 320)
+
+    def run(ids, **options):
+        return tools.run(plan, folder, ids, **options)
+
+    {"f32": f32, "bf16": bf16}[dtype](run, folder, name, report)
+    report.finish()
+
+
+main()
