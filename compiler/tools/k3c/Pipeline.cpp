@@ -12,6 +12,7 @@
 #include "compiler/tools/k3c/Pipeline.h"
 
 #include "compiler/passes/Passes.h"
+#include "dialects/tile/TileOps.h"
 #include "dialects/tile/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -58,8 +59,8 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
     break;
 
   case Phase::Schedule:
-    pm.addPass(tile::createTileAllocateShared());
-    pm.addPass(tile::createTileInsertBarriers());
+    pm.addNestedPass<tile::KernelOp>(tile::createTileAllocateShared());
+    pm.addNestedPass<tile::KernelOp>(tile::createTileInsertBarriers());
     break;
 
   case Phase::Layout:

@@ -29,9 +29,9 @@ func.func @twins(%x: tensor<4x8xbf16>, %w: tensor<8x4xbf16>, %h: tensor<4x8xf32>
   // CHECK: k3.tap %{{.*}} as "h"
   k3.tap %h as "h" : tensor<4x8xf32>
   // A group has the effects of what is in it.
-  // CHECK: k3.fused "append" {
+  // CHECK: k3.fused "row" {
   // CHECK-NOT: k3.fused "row"
-  k3.fused "append" {
+  k3.fused "row" {
     k3.attn_res.push %a[%c0], %h : !k3.stack<2x8xf32, 4>, tensor<4x8xf32>
     k3.yield
   }

@@ -187,10 +187,10 @@ func.func private @groups(%x: !h, %y: !h32) -> !h {
     %low = k3.cast %sum : !h32 -> !h
     k3.yield %low, %sum : !h, !h32
   } -> !h, !h32
-  // CHECK: k3.fused "append" {
+  // CHECK: k3.fused "row" {
   // CHECK-NEXT: k3.yield
   // CHECK-NEXT: }
-  k3.fused "append" {
+  k3.fused "row" {
     k3.yield
   }
   return %g#0 : !h
