@@ -1,13 +1,15 @@
 // RUN: k3-opt %s --tile-to-cpu --cse --canonicalize --split-input-file | FileCheck %s
 
 // Weights are widened in registers: the only buffers are the row of x and the sums. One row takes four weight rows at
-// once with two sums each.
+// once with two sums each, and asks for the four behind them.
 // CHECK-LABEL: func.func private @row_body
 // CHECK: llvm.alloca {{.*}} !llvm.array<64 x f32>
 // CHECK: llvm.alloca {{.*}} !llvm.array<8 x f32>
 // CHECK-NOT: llvm.alloca
-// CHECK: %{{.*}}:8 = scf.for %{{.*}} = %c0 to %c64 step %c16 iter_args
-// CHECK-COUNT-8: math.fma
+// CHECK: %{{.*}}:8 = scf.for %{{.*}} = %c0 to %c64 step %c32 iter_args
+// CHECK-COUNT-4: llvm.intr.prefetch
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK-COUNT-16: math.fma
 // CHECK-NOT: math.fma
 // CHECK: vector.reduction <add>, %{{.*}} fastmath<reassoc> : vector<8xf32> into f32
 tile.kernel @row(%x: !tile.view<1x64xbf16>, %w: !tile.view<8x64xbf16>, %y: !tile.view<1x8xf32>) {
