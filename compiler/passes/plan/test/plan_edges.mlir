@@ -76,3 +76,36 @@ module attributes {k3.limits = {max_tokens = 16 : i64, max_seqs = 1 : i64, max_c
     return %u#1 : tensor<16xi32>
   }
 }
+
+// -----
+
+// A tap keeps its value until the command before it has run, and strides of pieces are kept.
+
+// CHECK-LABEL: plan.program rank 0
+// CHECK: plan.arena @scratch scratch size 192
+// CHECK: plan.buffer @"taps/k" in @scratch at 0 size 64 : f32 [4, 4]
+// CHECK: plan.buffer @"taps/k_2" in @scratch at 64 size 64 : f32 [4, 4]
+// CHECK: plan.buffer @"taps/k_3" in @scratch at 128 size 64 : f32 [4, 4]
+// CHECK: plan.weight "w" in @w from [#plan.piece<"t", rows = 4, cols = 2, src_begin = 8, src_stride = 32, dst_begin = 0, dst_stride = 4>, #plan.piece<"t", rows = 4, cols = 2, src_begin = 10, src_stride = 32, dst_begin = 2, dst_stride = 4>]
+// CHECK: plan.launch @k grid [1, 1, 1] args (@w, @"taps/k")
+// CHECK-NEXT: plan.launch @k grid [1, 1, 1] args (@"taps/k", @"taps/k_2")
+// CHECK-NEXT: plan.launch @k grid [1, 1, 1] args (@"taps/k_2", @"taps/k_3")
+// CHECK-NEXT: plan.tap "late" = @"taps/k"
+// CHECK-NEXT: plan.launch @k grid [1, 1, 1] args (@"taps/k_3", @y)
+module attributes {k3.limits = {max_tokens = 16 : i64, max_seqs = 1 : i64, max_context = 64 : i64, max_logit_rows = 4 : i64, page_tokens = 64 : i64}} {
+  k3.param @w : tensor<4x4xf32> from [#k3.piece<"t", rows = 4, cols = 2, begin = 8, src_stride = 32, dst_stride = 4>,
+                                      #k3.piece<"t", rows = 4, cols = 2, begin = 10, src_stride = 32, at = 2, dst_stride = 4>]
+  tile.kernel @k(%x: !tile.view<4x4xf32>, %y: !tile.view<4x4xf32>) {
+    tile.return
+  }
+  func.func @taps() -> (tensor<4x4xf32> {k3.name = "y"}) attributes {k3.entry = "generic"} {
+    %c1 = arith.constant 1 : index
+    %w = k3.weight @w : tensor<4x4xf32>
+    %a = tile.launch @k grid(%c1, %c1, %c1) ins(%w : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %b = tile.launch @k grid(%c1, %c1, %c1) ins(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %c = tile.launch @k grid(%c1, %c1, %c1) ins(%b : tensor<4x4xf32>) -> tensor<4x4xf32>
+    k3.tap %a as "late" : tensor<4x4xf32>
+    %y = tile.launch @k grid(%c1, %c1, %c1) ins(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  }
+}
