@@ -32,9 +32,9 @@ bool KernelLowering::isStillRead(Value value, Operation *self) {
 }
 
 bool KernelLowering::isDead(Value pointer, Operation *self) {
-  return llvm::all_of(residents[pointer], [&](Value resident) {
-    return resident.getParentBlock() == current->getBlock() && !isStillRead(resident, self);
-  });
+  return fuse && llvm::all_of(residents[pointer], [&](Value resident) {
+           return resident.getParentBlock() == current->getBlock() && !isStillRead(resident, self);
+         });
 }
 
 std::shared_ptr<BufferExpr> KernelLowering::destination(Value value, Expr &expr) {
@@ -68,6 +68,8 @@ bool KernelLowering::mayStayPending(Value value) {
   if (expr.kind == Expr::Kind::Buffer || expr.kind == Expr::Kind::Splat)
     return true;
   Operation *op = value.getDefiningOp();
+  if (!fuse)
+    return false;
   if (!value.hasOneUse())
     return isa<tile::IotaOp>(op);
   OpOperand &use = *value.getUses().begin();

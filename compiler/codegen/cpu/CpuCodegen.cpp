@@ -101,7 +101,7 @@ FailureOr<CpuImage> compileForCpu(ModuleOp module, const CpuOptions &options) {
   if (image.kernels.empty())
     return fail(Status::refused("cpu: the module has no kernel to compile"));
   PassManager pm(context);
-  buildTileToLlvmPipeline(pm.nest<ModuleOp>());
+  buildTileToLlvmPipeline(pm.nest<ModuleOp>(), options.fuse);
   if (failed(pm.run(*all)))
     return failure();
 

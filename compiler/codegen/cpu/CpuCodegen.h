@@ -25,6 +25,8 @@ struct CpuOptions {
   std::string cpu = "x86-64-v3";
   /// Threads that compile; 0 means as many as the machine has.
   unsigned threads = 0;
+  /// Merge ops into loops and reuse buffers; off only for comparisons.
+  bool fuse = true;
 };
 
 /// Native code of a set of kernels. Each is exported under its name as

@@ -26,12 +26,19 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-std::unique_ptr<CompiledText> compile(const std::string &text) {
-  std::string error;
-  auto compiled = CompiledText::compile(text, error);
-  EXPECT_TRUE(compiled) << error;
-  return compiled;
-}
+/// Every test runs with ops merged into loops and with each op on its own: that changes the code
+/// and not the result.
+class CpuCodegen : public testing::TestWithParam<bool> {
+protected:
+  std::unique_ptr<CompiledText> compile(const std::string &text) {
+    std::string error;
+    CpuOptions options;
+    options.fuse = GetParam();
+    auto compiled = CompiledText::compile(text, error, options);
+    EXPECT_TRUE(compiled) << error;
+    return compiled;
+  }
+};
 
 std::vector<float> randomFloats(size_t count, unsigned seed, float scale = 1.0f) {
   std::mt19937 engine(seed);
@@ -52,7 +59,7 @@ std::string kernel(const std::string &name, const std::string &arguments, const 
          "\n tile.return\n}\n";
 }
 
-TEST(CpuCodegen, CopyHonoursBounds) {
+TEST_P(CpuCodegen, CopyHonoursBounds) {
   // Tiles of 4 x 20 over 6 x 33 numbers, of which 5 x 31 exist.
   auto k =
       compile(kernel("copy", "%x: !tile.view<?x33xf32>, %n: index, %y: !tile.view<?x33xf32>", R"(
@@ -76,7 +83,7 @@ TEST(CpuCodegen, CopyHonoursBounds) {
         EXPECT_TRUE(std::isnan(y[r * 33 + c])) << r << " " << c;
 }
 
-TEST(CpuCodegen, ElementsPastTheBoundAreZero) {
+TEST_P(CpuCodegen, ElementsPastTheBoundAreZero) {
   // The tile is kept (two readers), so that its padding must really hold zeros, although memory
   // holds NaN there.
   auto k = compile(
@@ -107,7 +114,7 @@ TEST(CpuCodegen, ElementsPastTheBoundAreZero) {
     }
 }
 
-TEST(CpuCodegen, NegativeAndLargeLeadingIndices) {
+TEST_P(CpuCodegen, NegativeAndLargeLeadingIndices) {
   // A slot of -1 is a padding row: it reads as zero and is never written.
   auto k = compile(
       kernel("slot", "%s: !tile.view<?xi32>, %x: !tile.view<?x8xf32>, %y: !tile.view<?x8xf32>", R"(
@@ -133,7 +140,7 @@ TEST(CpuCodegen, NegativeAndLargeLeadingIndices) {
     EXPECT_EQ(y[i], i < 32 ? 1.0f : 9.0f) << i;
 }
 
-TEST(CpuCodegen, Bf16RoundingIsExact) {
+TEST_P(CpuCodegen, Bf16RoundingIsExact) {
   auto k = compile(
       kernel("round",
              "%x: !tile.view<?x256xf32>, %y: !tile.view<?x256xbf16>, %z: !tile.view<?x256xf32>", R"(
@@ -168,7 +175,7 @@ TEST(CpuCodegen, Bf16RoundingIsExact) {
   }
 }
 
-TEST(CpuCodegen, GatherAndScatter) {
+TEST_P(CpuCodegen, GatherAndScatter) {
   auto k = compile(kernel("move",
                           "%ids: !tile.view<?xi32>, %x: !tile.view<?x21xf32>, %to: "
                           "!tile.view<?xi32>, %y: !tile.view<?x21xbf16>",
@@ -197,7 +204,7 @@ TEST(CpuCodegen, GatherAndScatter) {
   EXPECT_EQ(y, expected);
 }
 
-TEST(CpuCodegen, LayoutOps) {
+TEST_P(CpuCodegen, LayoutOps) {
   auto k = compile(kernel(
       "layout",
       "%x: !tile.view<?x5xf32>, %i: index, %y: !tile.view<?x3xf32>, %z: !tile.view<?x15xf32>", R"(
@@ -237,7 +244,7 @@ TEST(CpuCodegen, LayoutOps) {
   }
 }
 
-TEST(CpuCodegen, Reductions) {
+TEST_P(CpuCodegen, Reductions) {
   std::string body = R"(
     %c5 = arith.constant 5 : index
     %cn = arith.constant NN : index
@@ -295,7 +302,7 @@ TEST(CpuCodegen, Reductions) {
   }
 }
 
-TEST(CpuCodegen, TopKOrder) {
+TEST_P(CpuCodegen, TopKOrder) {
   auto text = [](int n, int k) {
     std::string t = kernel(
         "top", "%x: !tile.view<?xNNxf32>, %v: !tile.view<?xKKxf32>, %i: !tile.view<?xKKxi32>", R"(
@@ -342,7 +349,7 @@ TEST(CpuCodegen, TopKOrder) {
   }
 }
 
-TEST(CpuCodegen, TriangularSolveOnAlignedKeys) {
+TEST_P(CpuCodegen, TriangularSolveOnAlignedKeys) {
   const int C = 16, N = 20, D = 32;
   auto k = compile(kernel(
       "solve", "%l: !tile.view<?x16xf32>, %b: !tile.view<?x20xf32>, %x: !tile.view<?x20xf32>", R"(
@@ -383,6 +390,11 @@ TEST(CpuCodegen, TriangularSolveOnAlignedKeys) {
       EXPECT_NEAR(x[i * N + n], rest, 2e-5) << i << " " << n;
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Fusion, CpuCodegen, testing::Bool(),
+                         [](const testing::TestParamInfo<bool> &info) {
+                           return std::string(info.param ? "On" : "Off");
+                         });
 
 } // namespace
 } // namespace k3::cpu

@@ -23,12 +23,26 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-std::unique_ptr<CompiledText> compile(const std::string &text) {
-  std::string error;
-  auto compiled = CompiledText::compile(text, error);
-  EXPECT_TRUE(compiled) << error;
-  return compiled;
-}
+struct Form {
+  bool transposeA, transposeB;
+  /// Both operands have a second reader, so that they lie in buffers.
+  bool buffered;
+};
+
+/// Every test runs with ops merged into loops and with each op on its own: that changes the code
+/// and not the result.
+class CpuMma : public testing::TestWithParam<bool> {
+protected:
+  std::unique_ptr<CompiledText> compile(const std::string &text) {
+    std::string error;
+    CpuOptions options;
+    options.fuse = GetParam();
+    auto compiled = CompiledText::compile(text, error, options);
+    EXPECT_TRUE(compiled) << error;
+    return compiled;
+  }
+  void checkMma(int m, int n, int k, Form form, bool bf16);
+};
 
 /// Replaces $NAME$ by numbers or words.
 std::string fill(std::string text, std::vector<std::pair<std::string, std::string>> values) {
@@ -53,12 +67,6 @@ std::vector<uint16_t> narrow(const std::vector<float> &values) {
     result.push_back(toBf16(value));
   return result;
 }
-
-struct Form {
-  bool transposeA, transposeB;
-  /// Both operands have a second reader, so that they lie in buffers.
-  bool buffered;
-};
 
 std::string mmaKernel(int m, int n, int k, Form form, const std::string &element) {
   std::string text = R"(
@@ -108,7 +116,7 @@ tile.kernel @mm(%a: !tile.view<?x$AC$x$E$>, %b: !tile.view<?x$BC$x$E$>, %am: ind
                      {"B1", form.transposeB ? "bk" : "bn"}});
 }
 
-void checkMma(int m, int n, int k, Form form, bool bf16) {
+void CpuMma::checkMma(int m, int n, int k, Form form, bool bf16) {
   SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << (form.transposeA ? " ta" : "")
                                   << (form.transposeB ? " tb" : "") << (bf16 ? " bf16" : " f32")
                                   << (form.buffered ? " buffered" : ""));
@@ -147,7 +155,7 @@ void checkMma(int m, int n, int k, Form form, bool bf16) {
   }
 }
 
-TEST(CpuMma, EveryFormAtOddSizes) {
+TEST_P(CpuMma, EveryFormAtOddSizes) {
   const int sizes[][3] = {{1, 5, 20}, {1, 3, 64}, {3, 5, 17}, {5, 17, 20}, {16, 3, 8}, {2, 19, 3}};
   for (auto &[m, n, k] : sizes)
     for (bool ta : {false, true})
@@ -159,7 +167,7 @@ TEST(CpuMma, EveryFormAtOddSizes) {
         checkMma(7, 33, 41, {ta, tb, true}, bf16);
 }
 
-TEST(CpuMma, LongRowsOfBf16) {
+TEST_P(CpuMma, LongRowsOfBf16) {
   checkMma(1, 6, 1000, {false, true, false}, true);
   checkMma(6, 9, 300, {false, true, false}, true);
 }
@@ -172,7 +180,7 @@ double codeValue(int code) {
   return (code & 8 ? -1 : 1) * magnitudes[code & 7];
 }
 
-TEST(CpuMma, DequantizeAllCodesAndScales) {
+TEST_P(CpuMma, DequantizeAllCodesAndScales) {
   // Row s has scale byte s; the columns go through all codes in both nibbles.
   for (const char *element : {"f32", "bf16"}) {
     auto k = compile(fill(R"(
@@ -220,7 +228,7 @@ tile.kernel @dq(%p: !tile.view<?x32xi8>, %s: !tile.view<?x2xi8>, %y: !tile.view<
   }
 }
 
-TEST(CpuMma, ContractsMxfp4WithoutUnpacking) {
+TEST_P(CpuMma, ContractsMxfp4WithoutUnpacking) {
   // Five experts' matrices of 7 x 96; two rows of x, of which the bound admits one or two.
   auto k = compile(R"(
 tile.kernel @mx(%x: !tile.view<?x96xbf16>, %m: index, %p: !tile.view<5x7x48xi8>, %s: !tile.view<5x7x3xi8>, %e: index, %y: !tile.view<?x7xf32>) {
@@ -277,7 +285,7 @@ tile.kernel @mx(%x: !tile.view<?x96xbf16>, %m: index, %p: !tile.view<5x7x48xi8>,
 // -------------------------------------------------------------------------------------------------------
 // loops
 
-TEST(CpuMma, LoopsCarryTilesInPlaceAndSwapped) {
+TEST_P(CpuMma, LoopsCarryTilesInPlaceAndSwapped) {
   // outer: (s, a, b, n) -> (s * 0.5 + x_i yᵀ_i, b, a, n + 1), with an inner loop that adds rows to
   // a running tile.
   auto k = compile(R"(
@@ -346,7 +354,7 @@ tile.kernel @loop(%x: !tile.view<?x5xf32>, %y: !tile.view<?x9xf32>, %n: index, %
   }
 }
 
-TEST(CpuMma, AWriteSettlesPendingReads) {
+TEST_P(CpuMma, AWriteSettlesPendingReads) {
   // A window that slides by one row over itself: the read must not see what the write has done.
   auto k = compile(R"(
 tile.kernel @slide(%s: !tile.view<?x8xf32>, %x: !tile.view<?x8xf32>) {
@@ -367,6 +375,11 @@ tile.kernel @slide(%s: !tile.view<?x8xf32>, %x: !tile.view<?x8xf32>) {
   k->run("slide", {1, 1, 1}, s.data(), x.data());
   EXPECT_EQ(s, expected);
 }
+
+INSTANTIATE_TEST_SUITE_P(Fusion, CpuMma, testing::Bool(),
+                         [](const testing::TestParamInfo<bool> &info) {
+                           return std::string(info.param ? "On" : "Off");
+                         });
 
 } // namespace
 } // namespace k3::cpu

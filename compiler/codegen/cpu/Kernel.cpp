@@ -18,8 +18,9 @@ using namespace mlir;
 
 namespace k3::cpu {
 
-KernelLowering::KernelLowering(tile::KernelOp kernel)
-    : kernel(kernel), c(OpBuilder(kernel), kernel.getLoc()), entry(kernel.getContext()) {}
+KernelLowering::KernelLowering(tile::KernelOp kernel, bool fuse)
+    : kernel(kernel), fuse(fuse), c(OpBuilder(kernel), kernel.getLoc()),
+      entry(kernel.getContext()) {}
 
 // ------------------------------------------------------------------------------------------------
 // the function

@@ -27,7 +27,8 @@ inline constexpr int64_t kMaxBufferBytes = int64_t(4) << 20;
 
 class KernelLowering {
 public:
-  explicit KernelLowering(tile::KernelOp kernel);
+  /// Without `fuse` every value is computed where it is defined, into a buffer of its own.
+  KernelLowering(tile::KernelOp kernel, bool fuse);
 
   /// Emits the exported function behind the kernel. The kernel itself stays.
   mlir::LogicalResult run();
@@ -119,6 +120,7 @@ private:
   std::shared_ptr<BufferExpr> accumulator(tile::MmaOp op, Expr &a, Expr &b, Expr &start);
 
   tile::KernelOp kernel;
+  bool fuse;
   Code c;
   mlir::OpBuilder entry;
   mlir::IRMapping scalars;

@@ -30,6 +30,10 @@ class TileToCpuPass : public PassWrapper<TileToCpuPass, OperationPass<ModuleOp>>
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TileToCpuPass)
 
+  TileToCpuPass() = default;
+  explicit TileToCpuPass(bool fuseOps) { fuse = fuseOps; }
+  TileToCpuPass(const TileToCpuPass &other) : PassWrapper(other) { fuse = other.fuse; }
+
   StringRef getArgument() const final { return "tile-to-cpu"; }
   StringRef getDescription() const final {
     return "lower tile kernels to functions on pointers, vectors and loops";
@@ -41,19 +45,25 @@ public:
   void runOnOperation() final {
     for (tile::KernelOp kernel :
          llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>())) {
-      if (failed(KernelLowering(kernel).run()))
+      if (failed(KernelLowering(kernel, fuse).run()))
         return signalPassFailure();
       kernel.erase();
     }
   }
+
+private:
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("merge ops into loops and reuse buffers"),
+                    llvm::cl::init(true)};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createTileToCpuPass() { return std::make_unique<TileToCpuPass>(); }
+std::unique_ptr<Pass> createTileToCpuPass(bool fuse) {
+  return std::make_unique<TileToCpuPass>(fuse);
+}
 
-void buildTileToLlvmPipeline(OpPassManager &pm) {
-  pm.addPass(createTileToCpuPass());
+void buildTileToLlvmPipeline(OpPassManager &pm, bool fuse) {
+  pm.addPass(createTileToCpuPass(fuse));
   // The lowering repeats constants and address arithmetic at every access; without this the rest
   // takes twice as long.
   pm.addPass(createCSEPass());

@@ -20,12 +20,14 @@ class OpPassManager;
 
 namespace k3::cpu {
 
-/// `tile-to-cpu`: each tile kernel becomes a function on pointers, vectors and loops.
-std::unique_ptr<mlir::Pass> createTileToCpuPass();
+/// `tile-to-cpu`: each tile kernel becomes a function on pointers, vectors and loops. Without
+/// `fuse` (for tests and for finding faults) no op is merged with another and no buffer is used
+/// twice; the results are the same.
+std::unique_ptr<mlir::Pass> createTileToCpuPass(bool fuse = true);
 
 /// `tile-to-cpu` and everything behind it, down to the LLVM dialect; `tile-to-cpu-llvm` as a
 /// pipeline.
-void buildTileToLlvmPipeline(mlir::OpPassManager &pm);
+void buildTileToLlvmPipeline(mlir::OpPassManager &pm, bool fuse = true);
 
 void registerCpuPasses();
 
