@@ -33,7 +33,7 @@ def kimi_linear(count, mla, linear=None, **keys):
 
 # name: (config, options of the writer, seed)
 CONFIGS = {
-    "k3": (k3(8, [4, 7, 8]), dict(a_log=(16,)), 2),
+    "k3": (k3(8, [4, 7, 8]), dict(a_log=(16,)), 20),
     "k3_block1": (
         k3(
             5,
@@ -48,30 +48,30 @@ CONFIGS = {
         {},
         4,
     ),
-    "k3_block12": (k3(14, [4, 8, 12, 14], dict(num_heads=2), attn_res_block_size=12), dict(a_log=(4,)), 5),
+    "k3_block12": (k3(14, [4, 8, 12, 14], dict(num_heads=2), attn_res_block_size=12), dict(a_log=(4,)), 64),
     "k3_d64": (
         k3(4, [2, 4], dict(num_heads=6, head_dim=64), hidden_size=96, num_attention_heads=6, v_head_dim=32),
         dict(conv2d=True),
         1,
     ),
-    "k3_d128": (k3(4, [3, 4], dict(num_heads=3, head_dim=128), quantization_config=None), dict(a_log=(128,)), 3),
+    "k3_d128": (k3(4, [3, 4], dict(num_heads=3, head_dim=128), quantization_config=None), dict(a_log=(128,)), 6),
     "k3_top1": (k3(5, [2, 5], num_experts_per_token=1, num_shared_experts=None), {}, 1),
     "k3_small_qk": (k3(5, [4, 5]), dict(scale={"q_proj.weight": 1e-3, "k_proj.weight": 1e-3}), 3),
     "k3_small_rows": (
         k3(5, [4, 5], attn_res_block_size=2),
         dict(scale={"embed_tokens.weight": 1e-2, "q_a_proj.weight": 1e-3, "kv_a_proj_with_mqa.weight": 1e-3}),
-        2,
+        5,
     ),
     "k3_softplus": (
         k3(5, [2, 5], dict(use_full_rank_gate=False, gate_lower_bound=None, short_conv_kernel_size=3), q_lora_rank=None),
         {},
-        1,
+        2,
     ),
-    "linear": (kimi_linear(7, [4, 7]), dict(a_log=(1, 1, 4, 1)), 2),
+    "linear": (kimi_linear(7, [4, 7]), dict(a_log=(1, 1, 4, 1)), 5),
     "linear_d32": (
         kimi_linear(5, [3, 5], dict(num_heads=3, head_dim=32), num_attention_heads=3, v_head_dim=24, tie_word_embeddings=True, **_MX),
         {},
-        5,
+        13,
     ),
     "linear_groups": (
         kimi_linear(4, [2, 4], num_expert_group=4, topk_group=2, moe_router_activation_func="softmax"),

@@ -21,15 +21,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(SOURCE, "tests", "oracle"))
 
-NUMPY_TYPES = {"F32": np.float32, "I32": np.int32}
+NUMPY_TYPES = {"F32": np.float32, "I32": np.int32, "U8": np.uint8}
 
 
 def write_tensors(path, tensors):
-    """A safetensors file of float32 and int32 arrays, in the order given."""
+    """A safetensors file of float32, int32 and byte arrays, in the order given."""
     head, parts, at = {}, [], 0
     for name, value in tensors.items():
         value = np.ascontiguousarray(value)
-        kind = {"f": "F32", "i": "I32"}[value.dtype.kind]
+        kind = {"f": "F32", "i": "I32", "u": "U8"}[value.dtype.kind]
         value = value.astype(NUMPY_TYPES[kind])
         head[name] = {"dtype": kind, "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]}
         parts.append(value.tobytes())
