@@ -148,8 +148,7 @@ void ModelBuilder::build() {
 
 OwningOpRef<ModuleOp> buildModel(MLIRContext *context, const ImportedModel &model, const PlanLimits &limits) {
   context->loadDialect<model::K3Dialect, func::FuncDialect, arith::ArithDialect>();
-  StringRef file = llvm::StringRef(model.config.file).rsplit('/').second;
-  OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(context, file.empty() ? StringRef(model.config.file) : file, 1, 1));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(context, kConfigName, 1, 1));
   (*module)->setAttr(model::kLimitsAttr, makeLimitsAttr(context, limits));
   ModelBuilder(*module, model, limits).build();
   return module;

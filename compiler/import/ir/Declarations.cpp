@@ -11,17 +11,14 @@
 
 #include "compiler/import/ir/LayerBuilder.h"
 
-#include "llvm/Support/Path.h"
-
 using namespace mlir;
 
 namespace k3 {
 
 Location Declarations::loc(const KeyLocation &key) {
   MLIRContext *context = builder.getContext();
-  // The file's own name: a plan must not depend on the folder it was made in.
-  StringRef file = llvm::sys::path::filename(model.config.file);
-  Location place = FileLineColLoc::get(context, file, key.location.line, key.location.column);
+  // A plan depends on what the configuration says, not on what its file is called or where it lies.
+  Location place = FileLineColLoc::get(context, kConfigName, key.location.line, key.location.column);
   return key.path.empty() ? place : NameLoc::get(StringAttr::get(context, key.path), place);
 }
 

@@ -20,6 +20,9 @@
 
 namespace k3 {
 
+/// What locations call the configuration.
+inline constexpr llvm::StringLiteral kConfigName = "config.json";
+
 /// Declares params and states at the end of a module, each name once.
 class Declarations {
 public:

@@ -1,0 +1,54 @@
+"""k3 run and k3 inspect as tools: damaged plans, memory against the budget, speed, and what is refused."""
+import random, re
+from common import *
+
+os.makedirs(WORK, exist_ok=True)
+plan = os.path.join(WORK, "tiny.k3plan")
+compiled = min(compile_to(plan, TINY).seconds for _ in range(2))
+if not SANITIZED:
+    check("k3-tiny compiles in 15 s", compiled <= 15, f"{compiled:.1f} s")
+with open(plan, "rb") as f: data = f.read()
+
+# ------------------------------------------------------------------------------------ damaged files, every section
+header_end, rng = 64, random.Random(7)
+flatbuffer_end = data.find(b"\x7fELF")
+sections = {"header": (0, header_end), "flatbuffer": (header_end, flatbuffer_end), "image": (flatbuffer_end, len(data))}
+damaged = os.path.join(WORK, "damaged.k3plan")
+for name, (begin, end) in sections.items():
+    bad = []
+    places = range(begin, end) if end - begin <= 64 else sorted(rng.sample(range(begin, end), 80))
+    for at in places:
+        with open(damaged, "wb") as f: f.write(data[:at] + bytes([data[at] ^ (1 << rng.randrange(8))]) + data[at + 1:])
+        r = run("k3", "inspect", damaged)
+        if r.returncode != 2 or len(r.stderr.strip().splitlines()) != 1: bad.append((at, r.returncode, r.stderr[-200:]))
+    check(f"a flipped bit in the {name} is refused in one sentence ({len(places)} places)", not bad, str(bad[:2]) if bad else "")
+bad = []
+for size in sorted({0, 1, 63, 64, 65, flatbuffer_end - 1, flatbuffer_end, len(data) - 1} | {rng.randrange(len(data)) for _ in range(30)}):
+    with open(damaged, "wb") as f: f.write(data[:size])
+    r = run("k3", "run", damaged, "--weights", TINY, "--prompt-ids", "1")
+    if r.returncode != 2 or r.stdout: bad.append((size, r.returncode, r.stderr[-200:]))
+check("a cut plan is refused at every length", not bad, str(bad[:2]) if bad else "")
+
+# --------------------------------------------------------------------------------------------------- memory and speed
+speeds = []
+for _ in range(1 if SANITIZED else 5):
+    r = run("k3", "run", plan, "--weights", TINY, "--prompt", "What is KDA?")
+    speeds.append(float(re.search(r"decode: .* ([\d.]+) tokens/s", r.stderr).group(1)))
+budget = int(re.search(r"sum +(\d+) B", r.stderr).group(1))
+peak = float(re.search(r"peak memory: ([\d.]+) MiB", r.stderr).group(1)) * 2**20
+if not SANITIZED:
+    check("k3-tiny decodes 1,000 tokens a second", max(speeds) >= 1000, f"best of {len(speeds)}: {max(speeds):.0f}")
+    check("peak memory within the budget and 64 MB", peak <= budget + 64e6, f"peak {peak:.0f}, budget {budget}")
+
+# ------------------------------------------------------------------------------------------------------------ refusals
+def refused(what, status, *args):
+    r = run("k3", "run", plan, *args)
+    check(what, r.returncode == status and not r.stdout and r.stderr, f"exit {r.returncode}: {r.stderr[-160:]!r}" if r.returncode != status else "")
+
+refused("neither prompt nor ids", 2, "--weights", TINY)
+refused("prompt and ids together", 2, "--weights", TINY, "--prompt", "x", "--prompt-ids", "1")
+refused("an id past the vocabulary", 2, "--weights", TINY, "--prompt-ids", "1,512")
+refused("no such weights folder", 2, "--weights", os.path.join(WORK, "nothing"), "--prompt-ids", "1")
+refused("a memory limit that is too small", 1, "--weights", TINY, "--prompt-ids", "1", "--memory", "1000000")
+refused("a piece longer than the step", 2, "--weights", TINY, "--prompt-ids", "1", "--prefill-chunk", "100000")
+finish()
