@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Turns a configuration and its bound tensors into a module of the k3 dialect: one prefill entry, one body for each kind of
-// layer, params whose pieces name the checkpoint's tensors, and locations that point into config.json.
+// Turns a configuration and its bound tensors into a module of the k3 dialect: one prefill entry,
+// one body for each kind of layer, params whose pieces name the checkpoint's tensors, and locations
+// that point into config.json.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,7 +18,8 @@ namespace k3 {
 Location Declarations::loc(const KeyLocation &key) {
   MLIRContext *context = builder.getContext();
   // A plan depends on what the configuration says, not on what its file is called or where it lies.
-  Location place = FileLineColLoc::get(context, kConfigName, key.location.line, key.location.column);
+  Location place =
+      FileLineColLoc::get(context, kConfigName, key.location.line, key.location.column);
   return key.path.empty() ? place : NameLoc::get(StringAttr::get(context, key.path), place);
 }
 
@@ -30,10 +31,12 @@ std::string Declarations::signature(int64_t layer) {
   return text;
 }
 
-FlatSymbolRefAttr Declarations::declare(Twine name, Type type, ArrayRef<Attribute> pieces, Location location) {
+FlatSymbolRefAttr Declarations::declare(Twine name, Type type, ArrayRef<Attribute> pieces,
+                                        Location location) {
   auto symbol = FlatSymbolRefAttr::get(builder.getContext(), name.str());
   if (params.try_emplace(symbol.getValue(), type).second)
-    model::ParamOp::create(builder, location, symbol.getValue(), type, builder.getArrayAttr(pieces));
+    model::ParamOp::create(builder, location, symbol.getValue(), type,
+                           builder.getArrayAttr(pieces));
   return symbol;
 }
 
@@ -71,7 +74,8 @@ FlatSymbolRefAttr Declarations::param(StringRef role, int64_t layer, Type &type)
     shape.erase(shape.begin());
   type = RankedTensorType::get(shape, storageType(builder, tensor->encoding));
   int64_t columns = shape.back(), rows = tensor->elements() / columns;
-  Attribute piece = model::PieceAttr::get(builder.getContext(), templateName(*tensor, "", ""), rows, columns, 0, 0, 0, 0, 1, 0, false);
+  Attribute piece = model::PieceAttr::get(builder.getContext(), templateName(*tensor, "", ""), rows,
+                                          columns, 0, 0, 0, 0, 1, 0, false);
   std::string name = (layer >= 0 ? "layers.{L}." : "") + role.str();
   // Layers that store a tensor otherwise have a param of their own.
   if (auto known = params.find(name); known != params.end() && known->second != type)
@@ -79,7 +83,8 @@ FlatSymbolRefAttr Declarations::param(StringRef role, int64_t layer, Type &type)
   return declare(name, type, {piece}, loc(tensor->location));
 }
 
-FlatSymbolRefAttr Declarations::experts(StringRef name, ArrayRef<StringRef> roles, int64_t layer, bool scales, Type &type) {
+FlatSymbolRefAttr Declarations::experts(StringRef name, ArrayRef<StringRef> roles, int64_t layer,
+                                        bool scales, Type &type) {
   const BoundTensor *first = model.find(roles.front(), layer);
   bool packed = first->encoding == Encoding::Mxfp4;
   int64_t per = packed ? (scales ? 32 : 2) : 1;
@@ -90,8 +95,9 @@ FlatSymbolRefAttr Declarations::experts(StringRef name, ArrayRef<StringRef> role
   for (auto [i, role] : llvm::enumerate(roles)) {
     const BoundTensor *tensor = model.find(role, layer);
     std::string source = templateName(*tensor, "", packed ? (scales ? "_scale" : "_packed") : "");
-    pieces.push_back(model::PieceAttr::get(builder.getContext(), source, rows, columns, 0, 0, int64_t(i) * rows * columns, 0,
-                                           count, allRows * columns, false));
+    pieces.push_back(model::PieceAttr::get(builder.getContext(), source, rows, columns, 0, 0,
+                                           int64_t(i) * rows * columns, 0, count, allRows * columns,
+                                           false));
   }
   std::string symbol = "layers.{L}." + name.str() + (packed ? (scales ? ".scales" : ".codes") : "");
   return declare(symbol, type, pieces, loc(first->location));

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Builds the function of a layer from the roles of its tensors, op by op in the order of docs/model.md.
+// Builds the function of a layer from the roles of its tensors, op by op in the order of
+// docs/model.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,13 +28,14 @@ inline constexpr llvm::StringLiteral kConfigName = "config.json";
 class Declarations {
 public:
   Declarations(mlir::ModuleOp module, const ImportedModel &model, int64_t pageTokens)
-      : model(model), pageTokens(pageTokens), builder(mlir::OpBuilder::atBlockEnd(module.getBody())) {}
+      : model(model), pageTokens(pageTokens),
+        builder(mlir::OpBuilder::atBlockEnd(module.getBody())) {}
 
   /// The param of a role as seen from `layer` (-1 outside of layers).
   mlir::FlatSymbolRefAttr param(llvm::StringRef role, int64_t layer, mlir::Type &type);
   /// W1 over W3 of every expert (`roles` in row order), plain or one half of an MXFP4 pair.
-  mlir::FlatSymbolRefAttr experts(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> roles, int64_t layer, bool scales,
-                                  mlir::Type &type);
+  mlir::FlatSymbolRefAttr experts(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> roles,
+                                  int64_t layer, bool scales, mlir::Type &type);
   mlir::FlatSymbolRefAttr state(llvm::StringRef name, mlir::Type type, mlir::Location loc);
   mlir::Location loc(const KeyLocation &key);
   /// The signature of a layer's storage: layers that differ in it do not share a body.
@@ -46,14 +48,17 @@ private:
   mlir::OpBuilder builder;
   llvm::StringMap<mlir::Type> params, states;
 
-  mlir::FlatSymbolRefAttr declare(llvm::Twine name, mlir::Type type, llvm::ArrayRef<mlir::Attribute> pieces, mlir::Location loc);
+  mlir::FlatSymbolRefAttr declare(llvm::Twine name, mlir::Type type,
+                                  llvm::ArrayRef<mlir::Attribute> pieces, mlir::Location loc);
 };
 
 /// Builds the op sequence of a layer into the current block.
 class LayerBuilder {
 public:
-  LayerBuilder(mlir::ImplicitLocOpBuilder &b, Declarations &declarations, int64_t layer, mlir::Value batch)
-      : b(b), declarations(declarations), c(declarations.model.config), layer(layer), batch(batch) {}
+  LayerBuilder(mlir::ImplicitLocOpBuilder &b, Declarations &declarations, int64_t layer,
+               mlir::Value batch)
+      : b(b), declarations(declarations), c(declarations.model.config), layer(layer), batch(batch) {
+  }
 
   /// Mixes the stack with h when the model has attention residuals; f32 then, else h itself.
   mlir::Value mix(llvm::StringRef site, mlir::Value stack, mlir::Value count, mlir::Value h);

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lowers a k3.linear or k3.head_linear and the ops fused behind it to one kernel: a grid of output tiles, each a loop over
-// the inner extent, then the tail on the accumulator. Weights stream from memory once a row block.
+// Lowers a k3.linear or k3.head_linear and the ops fused behind it to one kernel: a grid of output
+// tiles, each a loop over the inner extent, then the tail on the accumulator. Weights stream from
+// memory once a row block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,8 @@ namespace k3::lower {
 
 namespace {
 
-/// Where a tile of the output lies: rows from `row`, columns from `column`, nothing at or past the limits.
+/// Where a tile of the output lies: rows from `row`, columns from `column`, nothing at or past the
+/// limits.
 struct OutputTile {
   Value row, rowLimit, column, columnLimit;
   int64_t rows, columns;
@@ -36,7 +38,8 @@ public:
       return known;
     Columns source = resolveColumns(value);
     Value begin = k.index(source.begin);
-    return tiles[value] = m.load(k.view(source.tensor), {out.rows, out.columns}, {out.row, m.add(out.column, begin)},
+    return tiles[value] = m.load(k.view(source.tensor), {out.rows, out.columns},
+                                 {out.row, m.add(out.column, begin)},
                                  {out.rowLimit, m.add(out.columnLimit, begin)});
   }
 
@@ -48,13 +51,15 @@ public:
         continue;
       Value tile = lowerElementwise(&op, m, [&](Value v) { return get(v); });
       if (!tile)
-        return op.emitOpError("cannot stand behind a contraction; only add, gate, glu and cast can");
+        return op.emitOpError(
+            "cannot stand behind a contraction; only add, gate, glu and cast can");
       tiles[op.getResult(0)] = tile;
       name += ("_" + op.getName().stripDialect()).str();
     }
     Operation *yield = group.getBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(yield->getOperands()))
-      m.store(tiles.lookup(value), k.resultView(i), {out.row, out.column}, {out.rowLimit, out.columnLimit});
+      m.store(tiles.lookup(value), k.resultView(i), {out.row, out.column},
+              {out.rowLimit, out.columnLimit});
     return success();
   }
 
@@ -68,7 +73,8 @@ private:
 /// Rows of an output tile: all of them when they are few and known.
 int64_t chooseRows(Type type, const Knobs &knobs) {
   int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
-  return ShapedType::isDynamic(rows) ? knobs.contractionRows : std::min(rows, knobs.contractionRows);
+  return ShapedType::isDynamic(rows) ? knobs.contractionRows
+                                     : std::min(rows, knobs.contractionRows);
 }
 
 Value round(TileMath &m, Value tile, Value like) {
@@ -81,9 +87,10 @@ Value round(TileMath &m, Value tile, Value like) {
 } // namespace
 
 /// acc += x[row.., 0..K) · W[n.., 0..K)ᵀ over the inner extent, in steps of the schedule's depth.
-static SmallVector<Value> contract(KernelBuilder &k, TileMath &m, const Knobs &knobs, int64_t inner, ValueRange accs,
-                                   llvm::function_ref<Value(Value step, int64_t depth)> loadX,
-                                   llvm::function_ref<Value(unsigned acc, Value step, int64_t depth)> loadW) {
+static SmallVector<Value>
+contract(KernelBuilder &k, TileMath &m, const Knobs &knobs, int64_t inner, ValueRange accs,
+         llvm::function_ref<Value(Value step, int64_t depth)> loadX,
+         llvm::function_ref<Value(unsigned acc, Value step, int64_t depth)> loadW) {
   int64_t depth = std::min(inner, knobs.contractionDepth);
   auto body = [&](Value step, ValueRange carried) {
     SmallVector<Value> next;
@@ -102,7 +109,8 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
   auto weightType = cast<RankedTensorType>(linear.getWeight().getType());
   int64_t n = weightType.getDimSize(0), inner = weightType.getDimSize(1);
 
-  // A gated activation of two halves of the projection: both halves of the weight are contracted side by side.
+  // A gated activation of two halves of the projection: both halves of the weight are contracted
+  // side by side.
   SmallVector<model::SliceOp> halves(group.getBody().front().getOps<model::SliceOp>());
   int64_t columns = halves.empty() ? n : n / int64_t(halves.size());
 
@@ -111,7 +119,8 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
   int64_t bm = chooseRows(linear.getX().getType(), context.knobs);
   int64_t bn = std::min(columns, context.knobs.contractionColumns);
   Value rows = k.rows(linear.getX().getType());
-  Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)), m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
+  Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)),
+        m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
 
   Columns x = resolveColumns(linear.getX());
   Value xView = k.view(x.tensor), wView = k.view(linear.getWeight());
@@ -120,7 +129,8 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
   accs = contract(
       k, m, context.knobs, inner, accs,
       [&](Value step, int64_t depth) {
-        return m.load(xView, {bm, depth}, {m0, m.add(step, k.index(x.begin))}, {rows, k.index(x.begin + inner)});
+        return m.load(xView, {bm, depth}, {m0, m.add(step, k.index(x.begin))},
+                      {rows, k.index(x.begin + inner)});
       },
       [&](unsigned part, Value step, int64_t depth) {
         return m.load(wView, {bn, depth}, {m.add(n0, k.index(part * columns)), step},
@@ -135,8 +145,8 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
   std::string name = "mm";
   if (failed(tail.run(group, name)))
     return failure();
-  name += "_n" + std::to_string(n) + "_k" + std::to_string(inner) + "_m" + std::to_string(bm) + "_" +
-          typeName(group.getResultTypes().front());
+  name += "_n" + std::to_string(n) + "_k" + std::to_string(inner) + "_m" + std::to_string(bm) +
+          "_" + typeName(group.getResultTypes().front());
   auto launch = k.finish(name, k.hostIndex(llvm::divideCeil(columns, bn)),
                          k.hostCeilDiv(k.hostRows(linear.getX().getType()), bm), k.hostIndex(1));
   group.replaceAllUsesWith(launch.getResults());
@@ -148,7 +158,8 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   auto op = *group.getBody().front().getOps<model::HeadLinearOp>().begin();
   auto weightType = cast<RankedTensorType>(op.getWeight().getType());
   int64_t heads = op.getHeads(), extent = weightType.getDimSize(1), rowsOfHead = op.getRows();
-  int64_t inner = op.getTranspose() ? rowsOfHead : extent, n = op.getTranspose() ? extent : rowsOfHead;
+  int64_t inner = op.getTranspose() ? rowsOfHead : extent,
+          n = op.getTranspose() ? extent : rowsOfHead;
   bool pass = op.getPassBegin() >= 0;
   int64_t passCount = pass ? op.getPassCount() : 0, outStride = n + passCount;
   Columns x = resolveColumns(op.getX());
@@ -176,19 +187,22 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
     return failure();
   if (passCount > 0) {
     Value from = m.add(xColumn, k.index(op.getPassBegin()));
-    Value rest = m.load(xView, {bm, passCount}, {m0, from}, {rows, m.add(from, k.index(passCount))});
+    Value rest =
+        m.load(xView, {bm, passCount}, {m0, from}, {rows, m.add(from, k.index(passCount))});
     Value to = m.add(column, k.index(n));
     m.store(rest, k.resultView(0), {m0, to}, {rows, m.add(to, k.index(passCount))});
   }
-  name += "_h" + std::to_string(heads) + "_n" + std::to_string(n) + "_k" + std::to_string(inner) + "_m" +
-          std::to_string(bm) + "_" + typeName(op.getResult().getType());
-  auto launch = k.finish(name, k.hostIndex(heads), k.hostCeilDiv(k.hostRows(op.getX().getType()), bm), k.hostIndex(1));
+  name += "_h" + std::to_string(heads) + "_n" + std::to_string(n) + "_k" + std::to_string(inner) +
+          "_m" + std::to_string(bm) + "_" + typeName(op.getResult().getType());
+  auto launch = k.finish(name, k.hostIndex(heads),
+                         k.hostCeilDiv(k.hostRows(op.getX().getType()), bm), k.hostIndex(1));
   group.replaceAllUsesWith(launch.getResults());
   group.erase();
   return success();
 }
 
-// ------------------------------------------------------------------------------------------------------ experts
+// ------------------------------------------------------------------------------------------------------
+// experts
 
 namespace {
 
@@ -196,8 +210,8 @@ namespace {
 class ExpertWeight {
 public:
   ExpertWeight(KernelBuilder &k, TileMath &m, Value weight, Value scale, Value expert)
-      : k(k), m(m), view(k.view(weight)), scaleView(scale ? k.view(scale) : Value()), expert(expert),
-        experts(k.index(cast<RankedTensorType>(weight.getType()).getDimSize(0))) {}
+      : k(k), m(m), view(k.view(weight)), scaleView(scale ? k.view(scale) : Value()),
+        expert(expert), experts(k.index(cast<RankedTensorType>(weight.getType()).getDimSize(0))) {}
 
   Value load(int64_t bn, int64_t depth, Value row, Value rowLimit, Value step, int64_t inner) {
     if (!scaleView)
@@ -218,13 +232,15 @@ private:
 
 } // namespace
 
-/// One block a (token, choice) pair and a tile of columns: no sorting, no padding, right for few tokens.
+/// One block a (token, choice) pair and a tile of columns: no sorting, no padding, right for few
+/// tokens.
 LogicalResult lowerExperts(model::FusedOp group, Context &context) {
   Operation *op = &group.getBody().front().front();
   auto up = dyn_cast<model::ExpertUpOp>(op);
   auto down = dyn_cast<model::ExpertDownOp>(op);
   if (!up && !down)
-    return op->emitOpError("is not a half of the experts and cannot stand in a group of family experts");
+    return op->emitOpError(
+        "is not a half of the experts and cannot stand in a group of family experts");
   Value input = up ? up.getZ() : down.getX(), ids = up ? up.getIds() : down.getIds();
   Value weight = up ? up.getGateUp() : down.getDown(), scale = up ? up.getScale() : down.getScale();
   Value result = op->getResult(0);
@@ -248,10 +264,12 @@ LogicalResult lowerExperts(model::FusedOp group, Context &context) {
   accs = contract(
       k, m, context.knobs, inner, accs,
       [&](Value step, int64_t depth) {
-        return m.load(xView, {1, depth}, {row, m.add(xColumn, step)}, {rows, m.add(xColumn, k.index(inner))});
+        return m.load(xView, {1, depth}, {row, m.add(xColumn, step)},
+                      {rows, m.add(xColumn, k.index(inner))});
       },
       [&](unsigned part, Value step, int64_t depth) {
-        return weights.load(bn, depth, m.add(n0, k.index(part * n)), k.index((part + 1) * n), step, inner);
+        return weights.load(bn, depth, m.add(n0, k.index(part * n)), k.index((part + 1) * n), step,
+                            inner);
       });
 
   Type element = cast<RankedTensorType>(result.getType()).getElementType();
@@ -271,9 +289,11 @@ LogicalResult lowerExperts(model::FusedOp group, Context &context) {
   Value outColumn = m.mul(choice, k.index(n));
   m.store(out, k.resultView(0), {row, m.add(outColumn, n0)}, {rows, m.add(outColumn, k.index(n))});
 
-  std::string name = std::string(up ? "expert_up" : "expert_down") + (scale ? "_mxfp4" : "_bf16") + "_n" +
-                     std::to_string(n) + "_k" + std::to_string(inner) + "_" + typeName(result.getType());
-  Value pairs = arith::MulIOp::create(context.host, group.getLoc(), k.hostRows(input.getType()), k.hostIndex(topK));
+  std::string name = std::string(up ? "expert_up" : "expert_down") + (scale ? "_mxfp4" : "_bf16") +
+                     "_n" + std::to_string(n) + "_k" + std::to_string(inner) + "_" +
+                     typeName(result.getType());
+  Value pairs = arith::MulIOp::create(context.host, group.getLoc(), k.hostRows(input.getType()),
+                                      k.hostIndex(topK));
   auto launch = k.finish(name, k.hostIndex(llvm::divideCeil(n, bn)), pairs, k.hostIndex(1));
   group.replaceAllUsesWith(launch.getResults());
   group.erase();

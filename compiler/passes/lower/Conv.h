@@ -16,10 +16,11 @@
 
 namespace k3::lower {
 
-/// Convolves `width` channels from `channel` for row `row` of a static batch, whose state lies in `slot` (>= 0), and
-/// shifts the state. Result [1, width], SiLU applied, rounded to the op's result type.
-mlir::Value lowerConvStep(model::ShortConvOp conv, KernelBuilder &k, TileMath &m, mlir::Value row, mlir::Value slot,
-                          mlir::Value channel, int64_t width);
+/// Convolves `width` channels from `channel` for row `row` of a static batch, whose state lies in
+/// `slot` (>= 0), and shifts the state. Result [1, width], SiLU applied, rounded to the op's result
+/// type.
+mlir::Value lowerConvStep(model::ShortConvOp conv, KernelBuilder &k, TileMath &m, mlir::Value row,
+                          mlir::Value slot, mlir::Value channel, int64_t width);
 
 } // namespace k3::lower
 

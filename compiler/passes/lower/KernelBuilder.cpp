@@ -17,7 +17,8 @@ using namespace mlir;
 
 namespace k3::lower {
 
-// ------------------------------------------------------------------------------------------------ kernel table
+// ------------------------------------------------------------------------------------------------
+// kernel table
 
 KernelTable::KernelTable(ModuleOp module) : module(module) {
   for (auto kernel : module.getOps<tile::KernelOp>())
@@ -41,7 +42,8 @@ StringAttr KernelTable::intern(tile::KernelOp kernel, StringRef name) {
   return byBody[body] = kernel.getSymNameAttr();
 }
 
-// ------------------------------------------------------------------------------------------------- host values
+// -------------------------------------------------------------------------------------------------
+// host values
 
 Columns resolveColumns(Value value) {
   Columns columns{value, 0, cast<RankedTensorType>(value.getType()).getDimSize(1)};
@@ -58,7 +60,8 @@ tile::ViewType getViewType(Type type) {
     return tile::ViewType::get(context, shape, element);
   };
   return llvm::TypeSwitch<Type, tile::ViewType>(type)
-      .Case<RankedTensorType>([&](RankedTensorType t) { return get(t.getShape(), t.getElementType()); })
+      .Case<RankedTensorType>(
+          [&](RankedTensorType t) { return get(t.getShape(), t.getElementType()); })
       .Case<model::KdaStateType>([&](model::KdaStateType t) {
         bool kv = t.getOrder() == model::StateOrder::KeyValue;
         return get({ShapedType::kDynamic, t.getHeads(), kv ? t.getKey() : t.getValue(),
@@ -93,7 +96,8 @@ static std::pair<StringRef, int64_t> getRowCount(Type type) {
       });
 }
 
-// ----------------------------------------------------------------------------------------------------- builder
+// -----------------------------------------------------------------------------------------------------
+// builder
 
 KernelBuilder::KernelBuilder(OpBuilder &host, KernelTable &table, Location loc, TypeRange results)
     : b(loc, host.getContext()), host(host), table(table), resultTypes(results) {
@@ -138,8 +142,8 @@ Value KernelBuilder::batchView(Value batch, StringRef field) {
     shape.push_back(llvm::divideCeil(get("max_context"), get("page_tokens")));
   }
   Attribute encoding = ragged ? model::SymAttr::get(b.getContext(), symbol) : Attribute();
-  known = model::BatchFieldOp::create(host, b.getLoc(), RankedTensorType::get(shape, b.getI32Type(), encoding),
-                                      batch, field);
+  known = model::BatchFieldOp::create(
+      host, b.getLoc(), RankedTensorType::get(shape, b.getI32Type(), encoding), batch, field);
   return view(known);
 }
 
@@ -153,7 +157,9 @@ Value KernelBuilder::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, b.getLoc(), value);
 }
 
-Value KernelBuilder::blockId(tile::GridAxis axis) { return tile::BlockIdOp::create(b, b.getIndexType(), axis); }
+Value KernelBuilder::blockId(tile::GridAxis axis) {
+  return tile::BlockIdOp::create(b, b.getIndexType(), axis);
+}
 
 Value KernelBuilder::rows(Type type) {
   auto [symbol, count] = getRowCount(type);
@@ -185,7 +191,8 @@ Value KernelBuilder::hostCeilDiv(Value value, int64_t by) {
 tile::LaunchOp KernelBuilder::finish(StringRef name, Value gridX, Value gridY, Value gridZ) {
   kernel.setFunctionType(b.getFunctionType(kernel.getBody().front().getArgumentTypes(), {}));
   StringAttr symbol = table.intern(kernel, name);
-  return tile::LaunchOp::create(host, b.getLoc(), resultTypes, symbol.getValue(), gridX, gridY, gridZ, inputs);
+  return tile::LaunchOp::create(host, b.getLoc(), resultTypes, symbol.getValue(), gridX, gridY,
+                                gridZ, inputs);
 }
 
 } // namespace k3::lower

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Collects what a kernel reads and writes while its body is being built, so that a lowering only says what it computes.
-// Arguments appear on first use; equal kernels are shared when the builder finishes.
+// Collects what a kernel reads and writes while its body is being built, so that a lowering only
+// says what it computes. Arguments appear on first use; equal kernels are shared when the builder
+// finishes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,8 @@ private:
   llvm::StringMap<int> names;
 };
 
-/// Columns begin .. begin + cols - 1 of a tensor that exists in memory: what a k3.slice chain stands for.
+/// Columns begin .. begin + cols - 1 of a tensor that exists in memory: what a k3.slice chain
+/// stands for.
 struct Columns {
   mlir::Value tensor;
   int64_t begin = 0;
@@ -48,11 +50,13 @@ Columns resolveColumns(mlir::Value value);
 /// The view type under which a kernel sees a tensor, state, cache or stack.
 tile::ViewType getViewType(mlir::Type type);
 
-/// Builds one kernel. `b` inserts into its body; host values become arguments through `view` and `scalar`.
+/// Builds one kernel. `b` inserts into its body; host values become arguments through `view` and
+/// `scalar`.
 class KernelBuilder {
 public:
   /// `host` is placed where the launch goes; `results` are the tensor types the launch returns.
-  KernelBuilder(mlir::OpBuilder &host, KernelTable &table, mlir::Location loc, mlir::TypeRange results);
+  KernelBuilder(mlir::OpBuilder &host, KernelTable &table, mlir::Location loc,
+                mlir::TypeRange results);
 
   mlir::ImplicitLocOpBuilder b;
 
@@ -63,7 +67,8 @@ public:
   mlir::Value batchView(mlir::Value batch, llvm::StringRef field);
   mlir::Value index(int64_t value);
   mlir::Value blockId(tile::GridAxis axis);
-  /// Rows of a tensor, stack or batch type inside the kernel: a constant, or an argument bound to its symbol.
+  /// Rows of a tensor, stack or batch type inside the kernel: a constant, or an argument bound to
+  /// its symbol.
   mlir::Value rows(mlir::Type type);
   /// The same on the host side, for grids.
   mlir::Value hostRows(mlir::Type type);
@@ -71,7 +76,8 @@ public:
   mlir::Value hostCeilDiv(mlir::Value value, int64_t by);
 
   /// Ends the body, shares or names the kernel, and emits the launch.
-  tile::LaunchOp finish(llvm::StringRef name, mlir::Value gridX, mlir::Value gridY, mlir::Value gridZ);
+  tile::LaunchOp finish(llvm::StringRef name, mlir::Value gridX, mlir::Value gridY,
+                        mlir::Value gridZ);
 
 private:
   mlir::OpBuilder &host;

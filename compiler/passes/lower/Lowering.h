@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One function a schedule family: each turns a k3.fused group into tile kernels and launches that give the same values.
+// One function a schedule family: each turns a k3.fused group into tile kernels and launches that
+// give the same values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,8 @@
 
 namespace k3::lower {
 
-/// What the lowerings may assume of the machine. The CPU's numbers suit 8-wide vectors and a 1 MiB second-level cache.
+/// What the lowerings may assume of the machine. The CPU's numbers suit 8-wide vectors and a 1 MiB
+/// second-level cache.
 struct Knobs {
   /// Rows of a contraction tile when the number of rows is a symbol.
   int64_t contractionRows = 16;
@@ -24,7 +26,8 @@ struct Knobs {
   int64_t contractionColumns = 32;
   /// Inner extent of a contraction step; a shorter contraction takes one step.
   int64_t contractionDepth = 4096;
-  /// Tokens of one chunk of the recurrence; 16 keeps exp(5 * 16 / 2) inside f32 for the bounded gate.
+  /// Tokens of one chunk of the recurrence; 16 keeps exp(5 * 16 / 2) inside f32 for the bounded
+  /// gate.
   int64_t chunk = 16;
   /// Heads that share the cache rows loaded by one block of attention.
   int64_t attentionHeads = 16;
@@ -41,12 +44,14 @@ struct Context {
 /// The values of tensors inside a kernel, by k3 value.
 using TileMap = llvm::DenseMap<mlir::Value, mlir::Value>;
 
-/// Computes an elementwise op (add, gate, glu, cast) on f32 tiles, rounded to the op's result type. `get` gives the
-/// tile of an operand. Returns null for any other op.
-mlir::Value lowerElementwise(mlir::Operation *op, TileMath &m, llvm::function_ref<mlir::Value(mlir::Value)> get);
+/// Computes an elementwise op (add, gate, glu, cast) on f32 tiles, rounded to the op's result type.
+/// `get` gives the tile of an operand. Returns null for any other op.
+mlir::Value lowerElementwise(mlir::Operation *op, TileMath &m,
+                             llvm::function_ref<mlir::Value(mlir::Value)> get);
 
 /// The gated activation of ops with `activation`, `beta` and `linear_beta`.
-Scalar gluScalar(Scalar gate, Scalar up, model::Activation activation, double beta, std::optional<double> linearBeta);
+Scalar gluScalar(Scalar gate, Scalar up, model::Activation activation, double beta,
+                 std::optional<double> linearBeta);
 
 mlir::LogicalResult lowerRow(model::FusedOp group, Context &context);
 mlir::LogicalResult lowerContraction(model::FusedOp group, Context &context);

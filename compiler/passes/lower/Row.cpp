@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything that needs one row of each operand: norms, residual mix and push, embedding, router, cache append, and the
-// elementwise ops between them. The chain keeps its row in fragments; only what other groups read is stored.
+// Everything that needs one row of each operand: norms, residual mix and push, embedding, router,
+// cache append, and the elementwise ops between them. The chain keeps its row in fragments; only
+// what other groups read is stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,8 @@ std::string typeName(Type type) {
   return type.isBF16() ? "bf16" : type.isF32() ? "f32" : "i32";
 }
 
-// -------------------------------------------------------------------------------------------------- elementwise
+// --------------------------------------------------------------------------------------------------
+// elementwise
 
 Scalar gluScalar(Scalar gate, Scalar up, model::Activation activation, double beta,
                  std::optional<double> linearBeta) {
@@ -39,8 +41,9 @@ static std::optional<double> toDouble(std::optional<APFloat> value) {
 Value lowerElementwise(Operation *op, TileMath &m, llvm::function_ref<Value(Value)> get) {
   auto element = [](Value v) { return cast<RankedTensorType>(v.getType()).getElementType(); };
   if (auto add = dyn_cast<model::AddOp>(op))
-    return m.map({get(add.getX()), get(add.getY())},
-                 [&](ArrayRef<Scalar> s) { return roundTo(s[0] + s[1], element(add.getResult())); });
+    return m.map({get(add.getX()), get(add.getY())}, [&](ArrayRef<Scalar> s) {
+      return roundTo(s[0] + s[1], element(add.getResult()));
+    });
   if (auto gate = dyn_cast<model::GateOp>(op))
     return m.map({get(gate.getX()), get(gate.getGate())}, [&](ArrayRef<Scalar> s) {
       return roundTo(s[0] * sigmoid(s[1]), element(gate.getResult()));
@@ -52,19 +55,22 @@ Value lowerElementwise(Operation *op, TileMath &m, llvm::function_ref<Value(Valu
                      element(glu.getResult()));
     });
   if (auto conversion = dyn_cast<model::CastOp>(op))
-    return m.map({get(conversion.getX())},
-                 [&](ArrayRef<Scalar> s) { return roundTo(s[0], element(conversion.getResult())); });
+    return m.map({get(conversion.getX())}, [&](ArrayRef<Scalar> s) {
+      return roundTo(s[0], element(conversion.getResult()));
+    });
   return {};
 }
 
-// -------------------------------------------------------------------------------------------------- row chains
+// --------------------------------------------------------------------------------------------------
+// row chains
 
 namespace {
 
 /// Lowers the ops of one group for the row that this block handles.
 class RowChain {
 public:
-  RowChain(KernelBuilder &k, Value rows) : k(k), m(k), rows(rows), row(k.blockId(tile::GridAxis::X)) {}
+  RowChain(KernelBuilder &k, Value rows)
+      : k(k), m(k), rows(rows), row(k.blockId(tile::GridAxis::X)) {}
 
   /// Returns a short word for the kernel's name, or nothing for an op that is not row-wise.
   std::optional<StringRef> lower(Operation *op);
@@ -114,7 +120,8 @@ Value RowChain::loadGain(Value weight) {
 void RowChain::lowerMix(model::AttnResMixOp op) {
   Value h = get(op.getH());
   int64_t width = m.shape(h)[1];
-  Value u = m.map({loadGain(op.getNorm()), loadGain(op.getQuery())}, [](ArrayRef<Scalar> s) { return s[0] * s[1]; });
+  Value u = m.map({loadGain(op.getNorm()), loadGain(op.getQuery())},
+                  [](ArrayRef<Scalar> s) { return s[0] * s[1]; });
   auto score = [&](Value v) {
     Value squares = m.sum(m.map({v}, [](ArrayRef<Scalar> s) { return s[0] * s[0]; }), 1);
     Value dot = m.sum(m.map({u, v}, [](ArrayRef<Scalar> s) { return s[0] * s[1]; }), 1);
@@ -126,8 +133,8 @@ void RowChain::lowerMix(model::AttnResMixOp op) {
   Value stack = k.view(op.getStack());
   auto stackType = cast<model::StackType>(op.getStack().getType());
   SmallVector<Value> inits{h, score(h), m.splat({1, 1}, 1.0)};
-  ValueRange mixed = m.loop(
-      k.index(0), k.scalar(op.getCount()), 1, inits, [&](Value block, ValueRange carried) {
+  ValueRange mixed =
+      m.loop(k.index(0), k.scalar(op.getCount()), 1, inits, [&](Value block, ValueRange carried) {
         Value acc = carried[0], top = carried[1], total = carried[2];
         Value v = m.reshape(m.load(stack, {1, 1, width}, {row, block, k.index(0)},
                                    {rows, k.index(stackType.getCapacity()), k.index(width)}),
@@ -136,8 +143,10 @@ void RowChain::lowerMix(model::AttnResMixOp op) {
         Value next = m.map({top, s}, [](ArrayRef<Scalar> x) { return maximum(x[0], x[1]); });
         Value keep = m.map({top, next}, [](ArrayRef<Scalar> x) { return exp(x[0] - x[1]); });
         Value share = m.map({s, next}, [](ArrayRef<Scalar> x) { return exp(x[0] - x[1]); });
-        Value sum = m.map({acc, keep, v, share}, [](ArrayRef<Scalar> x) { return x[0] * x[1] + x[2] * x[3]; });
-        Value weight = m.map({total, keep, share}, [](ArrayRef<Scalar> x) { return x[0] * x[1] + x[2]; });
+        Value sum = m.map({acc, keep, v, share},
+                          [](ArrayRef<Scalar> x) { return x[0] * x[1] + x[2] * x[3]; });
+        Value weight =
+            m.map({total, keep, share}, [](ArrayRef<Scalar> x) { return x[0] * x[1] + x[2]; });
         return SmallVector<Value>{sum, next, weight};
       });
   tiles[op.getResult()] = m.map({mixed[0], mixed[2]}, [&](ArrayRef<Scalar> s) {
@@ -165,7 +174,8 @@ Value RowChain::limitToGroups(model::RouterOp op, Value biased) {
   for (int64_t g = 0; g < groups; ++g) {
     Value part = m.extract(biased, {1, width}, {k.index(0), k.index(g * width)});
     Value best = m.sum(topK(part, std::min<int64_t>(2, width)).getValues(), 1);
-    scores = tile::InsertOp::create(k.b, scores.getType(), best, scores, ValueRange{k.index(0), k.index(g)});
+    scores = tile::InsertOp::create(k.b, scores.getType(), best, scores,
+                                    ValueRange{k.index(0), k.index(g)});
   }
   Value chosen = topK(scores, keep).getIds();
   Value ids = m.iota({1, groups}, 1);
@@ -176,10 +186,12 @@ Value RowChain::limitToGroups(model::RouterOp op, Value biased) {
       return select(equal(s[0], s[1]), s[2].constant(1.0), s[2]);
     });
   }
-  Value spread = m.map({m.reshape(biased, {groups, width}), m.reshape(kept, {groups, 1})}, [](ArrayRef<Scalar> s) {
-    Scalar on{s[1].b, arith::CmpFOp::create(*s[1].b, arith::CmpFPredicate::OGT, s[1].v, s[1].constant(0.5).v)};
-    return select(on, s[0], s[0].constant(-std::numeric_limits<double>::infinity()));
-  });
+  Value spread = m.map(
+      {m.reshape(biased, {groups, width}), m.reshape(kept, {groups, 1})}, [](ArrayRef<Scalar> s) {
+        Scalar on{s[1].b, arith::CmpFOp::create(*s[1].b, arith::CmpFPredicate::OGT, s[1].v,
+                                                s[1].constant(0.5).v)};
+        return select(on, s[0], s[0].constant(-std::numeric_limits<double>::infinity()));
+      });
   return m.reshape(spread, {1, experts});
 }
 
@@ -194,7 +206,8 @@ void RowChain::lowerRouter(model::RouterOp op) {
     Value powers = m.map({logits, top}, [](ArrayRef<Scalar> s) { return exp(s[0] - s[1]); });
     scores = m.map({powers, m.sum(powers, 1)}, [](ArrayRef<Scalar> s) { return s[0] / s[1]; });
   }
-  Value biased = m.map({scores, loadGain(op.getBias())}, [](ArrayRef<Scalar> s) { return s[0] + s[1]; });
+  Value biased =
+      m.map({scores, loadGain(op.getBias())}, [](ArrayRef<Scalar> s) { return s[0] + s[1]; });
   if (op.getGroups() > 1 && op.getGroups() > op.getTopkGroups())
     biased = limitToGroups(op, biased);
   auto best = tile::TopKOp::create(k.b, TypeRange{m.f32({1, topK}), m.i32({1, topK})}, biased);
@@ -205,17 +218,21 @@ void RowChain::lowerRouter(model::RouterOp op) {
       k.index(0), k.index(topK), 1, {m.splat({1, topK}, 0.0)}, [&](Value j, ValueRange carried) {
         Value id = m.extract(best.getIds(), {1, 1}, {k.index(0), j});
         Value picked = m.sum(m.map({ids, id, scores},
-                                   [](ArrayRef<Scalar> s) { return select(equal(s[0], s[1]), s[2], s[2].constant(0.0)); }),
+                                   [](ArrayRef<Scalar> s) {
+                                     return select(equal(s[0], s[1]), s[2], s[2].constant(0.0));
+                                   }),
                              1);
         Value here = tile::IotaOp::create(k.b, m.i32({1, 1}), j, 1);
-        Value next = m.map({carried[0], places, here, picked},
-                           [](ArrayRef<Scalar> s) { return select(equal(s[1], s[2]), s[3], s[0]); });
+        Value next = m.map({carried[0], places, here, picked}, [](ArrayRef<Scalar> s) {
+          return select(equal(s[1], s[2]), s[3], s[0]);
+        });
         return SmallVector<Value>{next};
       })[0];
   double scale = op.getScale().convertToDouble();
   // A single chosen expert keeps its score: the official code does not divide it by itself.
   if (topK > 1 && op.getRenormalize())
-    weights = m.map({weights, m.sum(weights, 1)}, [&](ArrayRef<Scalar> s) { return s[0] / (s[1] + 1e-20) * scale; });
+    weights = m.map({weights, m.sum(weights, 1)},
+                    [&](ArrayRef<Scalar> s) { return s[0] / (s[1] + 1e-20) * scale; });
   else
     weights = m.map({weights}, [&](ArrayRef<Scalar> s) { return s[0] * scale; });
   tiles[op.getIds()] = best.getIds();
@@ -234,8 +251,8 @@ void RowChain::lowerAppend(model::LatentAppendOp op) {
   int64_t latent = cast<RankedTensorType>(op.getGain().getType()).getNumElements();
   int64_t rest = cache.getWidth() - latent;
   Value zero = k.index(0), page = k.index(cache.getPage());
-  Value normed = m.rmsNorm(m.extract(kv, {1, latent}, {zero, zero}), loadGain(op.getGain()), eps(op.getEps()),
-                           cache.getElementType());
+  Value normed = m.rmsNorm(m.extract(kv, {1, latent}, {zero, zero}), loadGain(op.getGain()),
+                           eps(op.getEps()), cache.getElementType());
   m.when(m.atLeast(slot, zero), [&] {
     Value table = k.batchView(op.getBatch(), "page_table");
     int64_t pages = cast<tile::ViewType>(table.getType()).getShape()[1];
@@ -244,7 +261,8 @@ void RowChain::lowerAppend(model::LatentAppendOp op) {
     Value cacheView = k.view(op.getCache());
     // The page table is checked on the host each step, so a page id is its own bound here.
     Value pageBound = m.add(pageIndex, k.index(1));
-    m.store(m.reshape(normed, {1, 1, latent}), cacheView, {pageIndex, inPage, zero}, {pageBound, page, k.index(latent)});
+    m.store(m.reshape(normed, {1, 1, latent}), cacheView, {pageIndex, inPage, zero},
+            {pageBound, page, k.index(latent)});
     if (rest > 0)
       m.store(m.reshape(m.extract(kv, {1, rest}, {zero, k.index(latent)}), {1, 1, rest}), cacheView,
               {pageIndex, inPage, k.index(latent)}, {pageBound, page, k.index(cache.getWidth())});
@@ -256,7 +274,8 @@ void RowChain::lowerCombine(model::CombineOp op) {
   int64_t count = m.shape(weights)[1], width = m.shape(x)[1] / count;
   Value parts = m.reshape(x, {count, width}), shares = m.reshape(weights, {count, 1});
   Value total = m.sum(m.map({parts, shares}, [](ArrayRef<Scalar> s) { return s[0] * s[1]; }), 0);
-  tiles[op.getResult()] = m.map({total}, [&](ArrayRef<Scalar> s) { return roundTo(s[0], element(op.getResult())); });
+  tiles[op.getResult()] =
+      m.map({total}, [&](ArrayRef<Scalar> s) { return roundTo(s[0], element(op.getResult())); });
 }
 
 std::optional<StringRef> RowChain::lower(Operation *op) {
@@ -264,21 +283,29 @@ std::optional<StringRef> RowChain::lower(Operation *op) {
     auto type = cast<RankedTensorType>(table.getType());
     Value id = m.readIndex(k.view(ids), {row}, {rows});
     int64_t width = type.getDimSize(1);
-    return m.load(k.view(table), {1, width}, {id, k.index(0)}, {k.rows(table.getType()), k.index(width)});
+    return m.load(k.view(table), {1, width}, {id, k.index(0)},
+                  {k.rows(table.getType()), k.index(width)});
   };
   return llvm::TypeSwitch<Operation *, std::optional<StringRef>>(op)
-      .Case<model::EmbedOp>([&](auto op) { return tiles[op.getResult()] = loadRow(op.getIds(), op.getTable()), "embed"; })
-      .Case<model::TakeRowsOp>([&](auto op) { return tiles[op.getResult()] = loadRow(op.getRows(), op.getX()), "take"; })
+      .Case<model::EmbedOp>([&](auto op) {
+        return tiles[op.getResult()] = loadRow(op.getIds(), op.getTable()), "embed";
+      })
+      .Case<model::TakeRowsOp>(
+          [&](auto op) { return tiles[op.getResult()] = loadRow(op.getRows(), op.getX()), "take"; })
       .Case<model::RmsNormOp>([&](auto op) {
-        tiles[op.getResult()] = m.rmsNorm(get(op.getX()), loadGain(op.getGain()), eps(op.getEps()), element(op.getResult()));
+        tiles[op.getResult()] = m.rmsNorm(get(op.getX()), loadGain(op.getGain()), eps(op.getEps()),
+                                          element(op.getResult()));
         return "norm";
       })
       .Case<model::GatedRmsNormOp>([&](auto op) {
         Value x = get(op.getX()), gain = loadGain(op.getGain());
         int64_t width = m.shape(gain)[1], heads = m.shape(x)[1] / width;
-        Value normed = m.rmsNorm(m.reshape(x, {heads, width}), gain, eps(op.getEps()), k.b.getF32Type());
+        Value normed =
+            m.rmsNorm(m.reshape(x, {heads, width}), gain, eps(op.getEps()), k.b.getF32Type());
         Value gate = m.reshape(get(op.getGate()), {heads, width});
-        Value y = m.map({normed, gate}, [&](ArrayRef<Scalar> s) { return roundTo(s[0] * sigmoid(s[1]), element(op.getResult())); });
+        Value y = m.map({normed, gate}, [&](ArrayRef<Scalar> s) {
+          return roundTo(s[0] * sigmoid(s[1]), element(op.getResult()));
+        });
         tiles[op.getResult()] = m.reshape(y, {1, heads * width});
         return "gatednorm";
       })

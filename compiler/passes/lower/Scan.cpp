@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One block a head and sequence keeps the state in a tile over all tokens of the step. A static batch (decode) takes one
-// recurrence step with convolution and norm around it; a ragged one takes chunks in the WY form of docs/model.md.
+// One block a head and sequence keeps the state in a tile over all tokens of the step. A static
+// batch (decode) takes one recurrence step with convolution and norm around it; a ragged one takes
+// chunks in the WY form of docs/model.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +20,14 @@ namespace k3::lower {
 
 namespace {
 
-/// What both forms of the recurrence share: the shapes, the views, and the values of this block's head.
+/// What both forms of the recurrence share: the shapes, the views, and the values of this block's
+/// head.
 class Scan {
 public:
   Scan(model::FusedOp group, KernelBuilder &k, const Knobs &knobs)
       : k(k), m(k), knobs(knobs), kda(*group.getBody().front().getOps<model::KdaOp>().begin()),
-        state(cast<model::KdaStateType>(kda.getState().getType())), head(k.blockId(tile::GridAxis::X)),
-        sequence(k.blockId(tile::GridAxis::Y)) {
+        state(cast<model::KdaStateType>(kda.getState().getType())),
+        head(k.blockId(tile::GridAxis::X)), sequence(k.blockId(tile::GridAxis::Y)) {
     for (auto norm : group.getBody().front().getOps<model::GatedRmsNormOp>())
       gatedNorm = norm;
     for (auto conv : group.getBody().front().getOps<model::ShortConvOp>())
@@ -45,27 +47,33 @@ private:
   DenseMap<Value, model::ShortConvOp> convs;
   Value head, sequence;
 
-  /// Columns of this head of a [T, heads * width] tensor: `count` rows from `row`, none at or past `limit`.
+  /// Columns of this head of a [T, heads * width] tensor: `count` rows from `row`, none at or past
+  /// `limit`.
   Value headRows(Value value, int64_t width, int64_t count, Value row, Value limit) {
     Columns source = resolveColumns(value);
     Value column = m.add(m.mul(head, k.index(width)), k.index(source.begin));
-    return m.load(k.view(source.tensor), {count, width}, {row, column}, {limit, m.add(column, k.index(width))});
+    return m.load(k.view(source.tensor), {count, width}, {row, column},
+                  {limit, m.add(column, k.index(width))});
   }
   Value vectorOfHead(Value weight, int64_t width) {
     Value begin = m.mul(head, k.index(width));
-    return m.reshape(m.load(k.view(weight), {width}, {begin}, {m.add(begin, k.index(width))}), {1, width});
+    return m.reshape(m.load(k.view(weight), {width}, {begin}, {m.add(begin, k.index(width))}),
+                     {1, width});
   }
   Value loadState(Value slot) {
     bool kv = state.getOrder() == model::StateOrder::KeyValue;
-    int64_t rows = kv ? state.getKey() : state.getValue(), columns = kv ? state.getValue() : state.getKey();
+    int64_t rows = kv ? state.getKey() : state.getValue(),
+            columns = kv ? state.getValue() : state.getKey();
     Value zero = k.index(0);
-    Value t = m.load(k.view(kda.getState()), {rows, columns}, {slot, head, zero, zero},
-                     {m.add(slot, k.index(1)), k.index(state.getHeads()), k.index(rows), k.index(columns)});
+    Value t = m.load(
+        k.view(kda.getState()), {rows, columns}, {slot, head, zero, zero},
+        {m.add(slot, k.index(1)), k.index(state.getHeads()), k.index(rows), k.index(columns)});
     return kv ? t : m.transpose(t);
   }
   void storeState(Value t, Value slot) {
     bool kv = state.getOrder() == model::StateOrder::KeyValue;
-    int64_t rows = kv ? state.getKey() : state.getValue(), columns = kv ? state.getValue() : state.getKey();
+    int64_t rows = kv ? state.getKey() : state.getValue(),
+            columns = kv ? state.getValue() : state.getKey();
     Value zero = k.index(0);
     m.store(kv ? t : m.transpose(t), k.view(kda.getState()), {slot, head, zero, zero},
             {m.add(slot, k.index(1)), k.index(state.getHeads()), k.index(rows), k.index(columns)});
@@ -73,8 +81,10 @@ private:
   /// Log decay of `count` tokens: [count, K], <= 0.
   Value logDecay(Value raw) {
     Value bias = vectorOfHead(kda.getDtBias(), state.getKey());
-    Value a = m.map({m.reshape(m.load(k.view(kda.getALog()), {1}, {head}, {k.index(state.getHeads())}), {1, 1})},
-                    [](ArrayRef<Scalar> s) { return exp(s[0]); });
+    Value a =
+        m.map({m.reshape(m.load(k.view(kda.getALog()), {1}, {head}, {k.index(state.getHeads())}),
+                         {1, 1})},
+              [](ArrayRef<Scalar> s) { return exp(s[0]); });
     std::optional<double> lower;
     if (auto bound = kda.getLowerBound())
       lower = bound->convertToDouble();
@@ -86,7 +96,8 @@ private:
   Value beta(int64_t count, Value row, Value limit) {
     Columns source = resolveColumns(kda.getBeta());
     Value column = m.add(head, k.index(source.begin));
-    Value raw = m.load(k.view(source.tensor), {count, 1}, {row, column}, {limit, m.add(column, k.index(1))});
+    Value raw = m.load(k.view(source.tensor), {count, 1}, {row, column},
+                       {limit, m.add(column, k.index(1))});
     return m.map({raw}, [](ArrayRef<Scalar> s) { return sigmoid(s[0]); });
   }
   /// Rounds the outputs, applies the gated norm of the group, and stores `count` rows.
@@ -96,7 +107,8 @@ private:
     if (!element.isF32())
       o = m.map({o}, [&](ArrayRef<Scalar> s) { return roundTo(s[0], element); });
     if (gatedNorm) {
-      Value gain = m.reshape(m.load(k.view(gatedNorm.getGain()), {width}, {k.index(0)}, {k.index(width)}), {1, width});
+      Value gain = m.reshape(
+          m.load(k.view(gatedNorm.getGain()), {width}, {k.index(0)}, {k.index(width)}), {1, width});
       Value normed = m.rmsNorm(o, gain, gatedNorm.getEps().convertToDouble(), k.b.getF32Type());
       o = m.map({normed, headRows(gatedNorm.getGate(), width, count, row, limit)},
                 [](ArrayRef<Scalar> s) { return s[0] * sigmoid(s[1]); });
@@ -104,7 +116,8 @@ private:
     Value column = m.mul(head, k.index(width));
     m.store(o, k.resultView(0), {row, column}, {limit, m.add(column, k.index(width))});
   }
-  /// q, k or v of this head for one token, through the convolution of the group if it is part of it.
+  /// q, k or v of this head for one token, through the convolution of the group if it is part of
+  /// it.
   Value stepInput(Value value, int64_t width, Value slot) {
     Value limit = m.add(sequence, k.index(1));
     if (auto conv = convs.lookup(value))
@@ -119,14 +132,16 @@ private:
 
 void Scan::runStep() {
   Value limit = m.add(sequence, k.index(1)), zero = k.index(0);
-  Value slot = m.readIndex(k.batchView(kda.getBatch(), "seq_slots"), {sequence}, {k.rows(kda.getBatch().getType())});
+  Value slot = m.readIndex(k.batchView(kda.getBatch(), "seq_slots"), {sequence},
+                           {k.rows(kda.getBatch().getType())});
   m.when(m.lessIndex(slot, zero), [&] {
     Value column = m.mul(head, k.index(state.getValue()));
     m.store(m.splat({1, state.getValue()}, 0.0), k.resultView(0), {sequence, column},
             {limit, m.add(column, k.index(state.getValue()))});
   });
   m.when(m.atLeast(slot, zero), [&] {
-    Value q = m.l2Norm(stepInput(kda.getQ(), state.getKey(), slot), 1.0 / std::sqrt(double(state.getKey())));
+    Value q = m.l2Norm(stepInput(kda.getQ(), state.getKey(), slot),
+                       1.0 / std::sqrt(double(state.getKey())));
     Value key = m.l2Norm(stepInput(kda.getK(), state.getKey(), slot), 1.0);
     Value v = stepInput(kda.getV(), state.getValue(), slot);
     Value g = logDecay(headRows(kda.getGate(), state.getKey(), 1, sequence, limit));
@@ -145,29 +160,33 @@ void Scan::runStep() {
   });
 }
 
-/// scores[i, j] = sum_d x[i, d] y[j, d] exp(G[i, d] - G[j, d]) for j <= i, by explicit pairs: every exponent <= 0, so
-/// any gate is safe. Elements above the diagonal are not meaningful.
+/// scores[i, j] = sum_d x[i, d] y[j, d] exp(G[i, d] - G[j, d]) for j <= i, by explicit pairs: every
+/// exponent <= 0, so any gate is safe. Elements above the diagonal are not meaningful.
 Value Scan::pairScores(Value x, Value y, Value decay, int64_t count) {
   int64_t width = m.shape(x)[1];
   Value zero = k.index(0);
-  return m.loop(zero, k.index(count), 1, {m.splat({count, count}, 0.0)}, [&](Value i, ValueRange carried) {
-    Value xi = m.extract(x, {1, width}, {i, zero}), gi = m.extract(decay, {1, width}, {i, zero});
-    Value products = m.map({xi, gi, y, decay}, [](ArrayRef<Scalar> s) {
-      return s[0] * s[2] * exp(minimum(s[1] - s[3], s[1].constant(0.0)));
-    });
-    Value row = m.reshape(m.sum(products, 1), {1, count});
-    return SmallVector<Value>{
-        tile::InsertOp::create(k.b, carried[0].getType(), row, carried[0], ValueRange{i, zero})};
-  })[0];
+  return m.loop(zero, k.index(count), 1, {m.splat({count, count}, 0.0)},
+                [&](Value i, ValueRange carried) {
+                  Value xi = m.extract(x, {1, width}, {i, zero}),
+                        gi = m.extract(decay, {1, width}, {i, zero});
+                  Value products = m.map({xi, gi, y, decay}, [](ArrayRef<Scalar> s) {
+                    return s[0] * s[2] * exp(minimum(s[1] - s[3], s[1].constant(0.0)));
+                  });
+                  Value row = m.reshape(m.sum(products, 1), {1, count});
+                  return SmallVector<Value>{tile::InsertOp::create(
+                      k.b, carried[0].getType(), row, carried[0], ValueRange{i, zero})};
+                })[0];
 }
 
-/// The same as one product around the middle row: with a gate bounded by -5 a token and 16 tokens a chunk, the factors
-/// stay within exp(+-40).
+/// The same as one product around the middle row: with a gate bounded by -5 a token and 16 tokens a
+/// chunk, the factors stay within exp(+-40).
 Value Scan::boundedScores(Value x, Value y, Value decay, int64_t count) {
   int64_t width = m.shape(x)[1];
   Value middle = m.extract(decay, {1, width}, {k.index(count / 2), k.index(0)});
-  Value left = m.map({x, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
-  Value right = m.map({y, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[2] - s[1]); });
+  Value left =
+      m.map({x, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
+  Value right =
+      m.map({y, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[2] - s[1]); });
   return m.mma(m.splat({count, count}, 0.0), left, right, false, true);
 }
 
@@ -179,54 +198,61 @@ void Scan::runChunks() {
   Value begin = m.readIndex(offsets, {sequence}, {entries});
   Value end = m.readIndex(offsets, {m.add(sequence, k.index(1))}, {entries});
   // The factored scores rely on 5 nats a token; a wider bound takes the pairs.
-  bool bounded = kda.getLowerBound() && kda.getLowerBound()->convertToDouble() >= -5.0 && count <= 16;
+  bool bounded =
+      kda.getLowerBound() && kda.getLowerBound()->convertToDouble() >= -5.0 && count <= 16;
 
   m.when(m.lessIndex(slot, zero), [&] {
     m.loop(begin, end, count, {}, [&](Value row, ValueRange) {
       Value column = m.mul(head, k.index(value));
-      m.store(m.splat({count, value}, 0.0), k.resultView(0), {row, column}, {end, m.add(column, k.index(value))});
+      m.store(m.splat({count, value}, 0.0), k.resultView(0), {row, column},
+              {end, m.add(column, k.index(value))});
       return SmallVector<Value>{};
     });
   });
   m.when(m.atLeast(slot, zero), [&] {
-    ValueRange last = m.loop(begin, end, count, {loadState(slot)}, [&](Value row, ValueRange carried) {
-      Value s0 = carried[0];
-      Value q = m.l2Norm(headRows(kda.getQ(), key, count, row, end), 1.0 / std::sqrt(double(key)));
-      Value kk = m.l2Norm(headRows(kda.getK(), key, count, row, end), 1.0);
-      Value v = headRows(kda.getV(), value, count, row, end);
-      Value b = beta(count, row, end);
-      // Rows past the end must not decay the state; their keys are zero already.
-      Value left = arith::IndexCastOp::create(k.b, k.b.getI32Type(), m.sub(end, row));
-      Value g = m.map({logDecay(headRows(kda.getGate(), key, count, row, end)), m.iota({count, 1}, 0)},
-                      [&](ArrayRef<Scalar> s) {
-                        return select(lessThan(s[1], Scalar{s[1].b, left}), s[0], s[0].constant(0.0));
-                      });
-      Value decay = tile::ScanOp::create(k.b, g.getType(), g, 0);
-      Value grown = m.map({decay}, [](ArrayRef<Scalar> s) { return exp(s[0]); });
-      auto scores = [&](Value x) {
-        return bounded ? boundedScores(x, kk, decay, count) : pairScores(x, kk, decay, count);
-      };
-      Value rows = m.iota({count, 1}, 0), columns = m.iota({1, count}, 1);
-      Value lower = m.map({scores(kk), b, rows, columns}, [](ArrayRef<Scalar> s) {
-        return select(lessThan(s[3], s[2]), s[0] * s[1], s[0].constant(0.0));
-      });
-      Value reads = m.map({scores(q), rows, columns}, [](ArrayRef<Scalar> s) {
-        return select(lessEqual(s[2], s[1]), s[0], s[0].constant(0.0));
-      });
-      auto product = [](ArrayRef<Scalar> s) { return s[0] * s[1]; };
-      Value nothing = m.splat({count, value}, 0.0);
-      Value recalled = m.mma(nothing, m.map({kk, grown}, product), s0);
-      Value rhs = m.map({v, recalled, b}, [](ArrayRef<Scalar> s) { return (s[0] - s[1]) * s[2]; });
-      Value fresh = tile::TriSolveOp::create(k.b, lower, rhs);
-      Value o = m.mma(m.mma(nothing, m.map({q, grown}, product), s0), reads, fresh);
-      storeOutput(o, count, row, end);
+    ValueRange last =
+        m.loop(begin, end, count, {loadState(slot)}, [&](Value row, ValueRange carried) {
+          Value s0 = carried[0];
+          Value q =
+              m.l2Norm(headRows(kda.getQ(), key, count, row, end), 1.0 / std::sqrt(double(key)));
+          Value kk = m.l2Norm(headRows(kda.getK(), key, count, row, end), 1.0);
+          Value v = headRows(kda.getV(), value, count, row, end);
+          Value b = beta(count, row, end);
+          // Rows past the end must not decay the state; their keys are zero already.
+          Value left = arith::IndexCastOp::create(k.b, k.b.getI32Type(), m.sub(end, row));
+          Value g = m.map(
+              {logDecay(headRows(kda.getGate(), key, count, row, end)), m.iota({count, 1}, 0)},
+              [&](ArrayRef<Scalar> s) {
+                return select(lessThan(s[1], Scalar{s[1].b, left}), s[0], s[0].constant(0.0));
+              });
+          Value decay = tile::ScanOp::create(k.b, g.getType(), g, 0);
+          Value grown = m.map({decay}, [](ArrayRef<Scalar> s) { return exp(s[0]); });
+          auto scores = [&](Value x) {
+            return bounded ? boundedScores(x, kk, decay, count) : pairScores(x, kk, decay, count);
+          };
+          Value rows = m.iota({count, 1}, 0), columns = m.iota({1, count}, 1);
+          Value lower = m.map({scores(kk), b, rows, columns}, [](ArrayRef<Scalar> s) {
+            return select(lessThan(s[3], s[2]), s[0] * s[1], s[0].constant(0.0));
+          });
+          Value reads = m.map({scores(q), rows, columns}, [](ArrayRef<Scalar> s) {
+            return select(lessEqual(s[2], s[1]), s[0], s[0].constant(0.0));
+          });
+          auto product = [](ArrayRef<Scalar> s) { return s[0] * s[1]; };
+          Value nothing = m.splat({count, value}, 0.0);
+          Value recalled = m.mma(nothing, m.map({kk, grown}, product), s0);
+          Value rhs =
+              m.map({v, recalled, b}, [](ArrayRef<Scalar> s) { return (s[0] - s[1]) * s[2]; });
+          Value fresh = tile::TriSolveOp::create(k.b, lower, rhs);
+          Value o = m.mma(m.mma(nothing, m.map({q, grown}, product), s0), reads, fresh);
+          storeOutput(o, count, row, end);
 
-      Value total = m.extract(decay, {1, key}, {k.index(count - 1), zero});
-      Value fade = m.transpose(m.map({total}, [](ArrayRef<Scalar> s) { return exp(s[0]); }));
-      Value faded = m.map({s0, fade}, product);
-      Value late = m.map({kk, total, decay}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
-      return SmallVector<Value>{m.mma(faded, late, fresh, /*transposeA=*/true)};
-    });
+          Value total = m.extract(decay, {1, key}, {k.index(count - 1), zero});
+          Value fade = m.transpose(m.map({total}, [](ArrayRef<Scalar> s) { return exp(s[0]); }));
+          Value faded = m.map({s0, fade}, product);
+          Value late =
+              m.map({kk, total, decay}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
+          return SmallVector<Value>{m.mma(faded, late, fresh, /*transposeA=*/true)};
+        });
     storeState(last[0], slot);
   });
 }
@@ -242,9 +268,10 @@ LogicalResult lowerScan(model::FusedOp group, Context &context) {
     scan.runStep();
   else
     scan.runChunks();
-  std::string name = (step ? "delta_step" : "delta_chunk" + std::to_string(context.knobs.chunk)) + "_h" +
-                     std::to_string(state.getHeads()) + "_k" + std::to_string(state.getKey()) + "_v" +
-                     std::to_string(state.getValue()) + "_" + typeName(group.getResultTypes().front());
+  std::string name = (step ? "delta_step" : "delta_chunk" + std::to_string(context.knobs.chunk)) +
+                     "_h" + std::to_string(state.getHeads()) + "_k" +
+                     std::to_string(state.getKey()) + "_v" + std::to_string(state.getValue()) +
+                     "_" + typeName(group.getResultTypes().front());
   auto launch = k.finish(name, k.hostIndex(state.getHeads()), k.hostRows(batch), k.hostIndex(1));
   group.replaceAllUsesWith(launch.getResults());
   group.erase();

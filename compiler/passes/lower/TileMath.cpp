@@ -18,7 +18,8 @@ using namespace mlir;
 
 namespace k3::lower {
 
-// ----------------------------------------------------------------------------------------------------- scalars
+// -----------------------------------------------------------------------------------------------------
+// scalars
 
 Scalar Scalar::constant(double value) const {
   return {b, arith::ConstantOp::create(*b, b->getF32FloatAttr(value))};
@@ -55,10 +56,15 @@ Scalar roundTo(Scalar x, Type type) {
   return {x.b, arith::ExtFOp::create(*x.b, x.b->getF32Type(), narrow)};
 }
 
-// ------------------------------------------------------------------------------------------------------- tiles
+// -------------------------------------------------------------------------------------------------------
+// tiles
 
-tile::TileType TileMath::f32(ArrayRef<int64_t> shape) { return tile::TileType::get(shape, b.getF32Type()); }
-tile::TileType TileMath::i32(ArrayRef<int64_t> shape) { return tile::TileType::get(shape, b.getI32Type()); }
+tile::TileType TileMath::f32(ArrayRef<int64_t> shape) {
+  return tile::TileType::get(shape, b.getF32Type());
+}
+tile::TileType TileMath::i32(ArrayRef<int64_t> shape) {
+  return tile::TileType::get(shape, b.getI32Type());
+}
 ArrayRef<int64_t> TileMath::shape(Value t) { return cast<tile::TileType>(t.getType()).getShape(); }
 
 Value TileMath::map(ValueRange inputs, const MapFn &fn) {
@@ -84,7 +90,8 @@ static Value reduce(ImplicitLocOpBuilder &b, tile::ReduceKind kind, Value t, int
   auto type = cast<tile::TileType>(t.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = 1;
-  return tile::ReduceOp::create(b, tile::TileType::get(shape, type.getElementType()), kind, t, axis);
+  return tile::ReduceOp::create(b, tile::TileType::get(shape, type.getElementType()), kind, t,
+                                axis);
 }
 Value TileMath::sum(Value t, int64_t axis) { return reduce(b, tile::ReduceKind::Add, t, axis); }
 Value TileMath::max(Value t, int64_t axis) { return reduce(b, tile::ReduceKind::Max, t, axis); }
@@ -107,13 +114,15 @@ Value TileMath::transpose(Value t) {
 }
 Value TileMath::extract(Value t, ArrayRef<int64_t> resultShape, ValueRange offsets) {
   auto type = cast<tile::TileType>(t.getType());
-  return tile::ExtractOp::create(b, tile::TileType::get(resultShape, type.getElementType()), t, offsets);
+  return tile::ExtractOp::create(b, tile::TileType::get(resultShape, type.getElementType()), t,
+                                 offsets);
 }
 Value TileMath::mma(Value acc, Value a, Value bOperand, bool transposeA, bool transposeB) {
   return tile::MmaOp::create(b, acc, a, bOperand, transposeA, transposeB);
 }
 
-Value TileMath::load(Value view, ArrayRef<int64_t> resultShape, ValueRange offsets, ValueRange bounds) {
+Value TileMath::load(Value view, ArrayRef<int64_t> resultShape, ValueRange offsets,
+                     ValueRange bounds) {
   Type element = cast<tile::ViewType>(view.getType()).getElementType();
   if (element.isBF16())
     element = b.getF32Type();
@@ -145,8 +154,12 @@ void TileMath::when(Value condition, llvm::function_ref<void()> fn) {
   });
 }
 
-Value TileMath::atLeast(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, x, y); }
-Value TileMath::lessIndex(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y); }
+Value TileMath::atLeast(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, x, y);
+}
+Value TileMath::lessIndex(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y);
+}
 Value TileMath::selectIndex(Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, condition, x, y);
 }
@@ -159,7 +172,8 @@ Value TileMath::maxIndex(Value x, Value y) { return b.createOrFold<arith::MaxSIO
 Value TileMath::div(Value x, Value y) { return b.createOrFold<arith::DivSIOp>(x, y); }
 Value TileMath::rem(Value x, Value y) { return b.createOrFold<arith::RemSIOp>(x, y); }
 
-// ------------------------------------------------------------------------------------------------ compositions
+// ------------------------------------------------------------------------------------------------
+// compositions
 
 Value TileMath::rmsNorm(Value x, Value gain, double eps, Type roundType) {
   int64_t axis = shape(x).size() - 1;
@@ -173,9 +187,8 @@ Value TileMath::rmsNorm(Value x, Value gain, double eps, Type roundType) {
 Value TileMath::l2Norm(Value x, double scale) {
   int64_t axis = shape(x).size() - 1;
   Value squares = sum(map({x}, [](ArrayRef<Scalar> s) { return s[0] * s[0]; }), axis);
-  return map({x, squares}, [&](ArrayRef<Scalar> s) {
-    return s[0] * (s[0].constant(scale) / sqrt(s[1] + 1e-6));
-  });
+  return map({x, squares},
+             [&](ArrayRef<Scalar> s) { return s[0] * (s[0].constant(scale) / sqrt(s[1] + 1e-6)); });
 }
 
 } // namespace k3::lower

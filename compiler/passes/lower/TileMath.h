@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Thin helpers over tile ops, so that a lowering reads like its formula: scalar expressions inside tile.map, and the
-// few compositions of reduce and map that every row-wise op needs.
+// Thin helpers over tile ops, so that a lowering reads like its formula: scalar expressions inside
+// tile.map, and the few compositions of reduce and map that every row-wise op needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,17 +73,20 @@ public:
   mlir::Value reshape(mlir::Value t, llvm::ArrayRef<int64_t> shape);
   mlir::Value transpose(mlir::Value t);
   mlir::Value extract(mlir::Value t, llvm::ArrayRef<int64_t> shape, mlir::ValueRange offsets);
-  mlir::Value mma(mlir::Value acc, mlir::Value a, mlir::Value bOperand, bool transposeA = false, bool transposeB = false);
+  mlir::Value mma(mlir::Value acc, mlir::Value a, mlir::Value bOperand, bool transposeA = false,
+                  bool transposeB = false);
 
   /// Loads f32 (or i32, i8) elements of a view.
-  mlir::Value load(mlir::Value view, llvm::ArrayRef<int64_t> shape, mlir::ValueRange offsets, mlir::ValueRange bounds);
+  mlir::Value load(mlir::Value view, llvm::ArrayRef<int64_t> shape, mlir::ValueRange offsets,
+                   mlir::ValueRange bounds);
   void store(mlir::Value t, mlir::Value view, mlir::ValueRange offsets, mlir::ValueRange bounds);
   /// One i32 element as index.
   mlir::Value readIndex(mlir::Value view, mlir::ValueRange offsets, mlir::ValueRange bounds);
 
   /// for i = lower; i < upper; i += step, carrying values from `fn` to the next iteration.
-  mlir::ValueRange loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange inits,
-                        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> fn);
+  mlir::ValueRange
+  loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange inits,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> fn);
   /// Runs `fn` where the condition, the same for the whole block, holds.
   void when(mlir::Value condition, llvm::function_ref<void()> fn);
   mlir::Value atLeast(mlir::Value x, mlir::Value y);

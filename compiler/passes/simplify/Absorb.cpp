@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Absorbs the key and value halves of kv_b into the query and the output, so that attention reads the cache alone.
+// Absorbs the key and value halves of kv_b into the query and the output, so that attention reads
+// the cache alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,21 +32,23 @@ struct AbsorbMla : OpRewritePattern<k3::model::MlaOp> {
     int64_t heads = op.getHeads(), nope = op.getNope(), rope = op.getRope(), value = op.getValue();
     int64_t latent = cast<RankedTensorType>(op.getKvB().getType()).getDimSize(1);
     auto withColumns = [&](int64_t columns) {
-      return RankedTensorType::get({query.getDimSize(0), columns}, query.getElementType(), query.getEncoding());
+      return RankedTensorType::get({query.getDimSize(0), columns}, query.getElementType(),
+                                   query.getEncoding());
     };
     auto i64 = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
     Location loc = op.getLoc();
 
     // q' = q_n W_UK, followed by the shared part of the query as it is.
     auto absorbed = k3::model::HeadLinearOp::create(
-        rewriter, loc, withColumns(heads * (latent + rope)), op.getQ(), op.getKvB(), i64(heads), i64(nope + value),
-        i64(0), i64(nope), rewriter.getUnitAttr(), i64(rope > 0 ? nope : -1), i64(rope));
+        rewriter, loc, withColumns(heads * (latent + rope)), op.getQ(), op.getKvB(), i64(heads),
+        i64(nope + value), i64(0), i64(nope), rewriter.getUnitAttr(), i64(rope > 0 ? nope : -1),
+        i64(rope));
     auto attended = k3::model::LatentAttentionOp::create(
-        rewriter, loc, withColumns(heads * latent), absorbed.getResult(), op.getCache(), op.getBatch(), i64(heads),
-        i64(latent), op.getScaleAttr());
-    auto output = k3::model::HeadLinearOp::create(rewriter, loc, withColumns(heads * value), attended.getResult(),
-                                                  op.getKvB(), i64(heads), i64(nope + value), i64(nope), i64(value),
-                                                  UnitAttr(), i64(-1), i64(0));
+        rewriter, loc, withColumns(heads * latent), absorbed.getResult(), op.getCache(),
+        op.getBatch(), i64(heads), i64(latent), op.getScaleAttr());
+    auto output = k3::model::HeadLinearOp::create(
+        rewriter, loc, withColumns(heads * value), attended.getResult(), op.getKvB(), i64(heads),
+        i64(nope + value), i64(nope), i64(value), UnitAttr(), i64(-1), i64(0));
     rewriter.replaceOp(op, output.getResult());
     return success();
   }

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Splits k3.experts so that each half becomes one kernel and the weighted sum can join the row-wise ops behind it.
+// Splits k3.experts so that each half becomes one kernel and the weighted sum can join the row-wise
+// ops behind it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,15 +33,18 @@ struct SplitExpertsPattern : OpRewritePattern<k3::model::ExpertsOp> {
     int64_t topK = cast<RankedTensorType>(op.getIds().getType()).getDimSize(1);
     int64_t width = cast<RankedTensorType>(op.getGateUp().getType()).getDimSize(1) / 2;
     auto withColumns = [&](int64_t columns) {
-      return RankedTensorType::get({z.getDimSize(0), columns}, result.getElementType(), z.getEncoding());
+      return RankedTensorType::get({z.getDimSize(0), columns}, result.getElementType(),
+                                   z.getEncoding());
     };
     Location loc = op.getLoc();
-    auto up = k3::model::ExpertUpOp::create(rewriter, loc, withColumns(topK * width), op.getZ(), op.getIds(),
-                                            op.getGateUp(), op.getGateUpScale(), op.getActivationAttr(),
-                                            op.getBetaAttr(), op.getLinearBetaAttr());
-    auto down = k3::model::ExpertDownOp::create(rewriter, loc, withColumns(topK * result.getDimSize(1)), up.getResult(),
-                                                op.getIds(), op.getDown(), op.getDownScale());
-    rewriter.replaceOpWithNewOp<k3::model::CombineOp>(op, result, down.getResult(), op.getWeights());
+    auto up = k3::model::ExpertUpOp::create(
+        rewriter, loc, withColumns(topK * width), op.getZ(), op.getIds(), op.getGateUp(),
+        op.getGateUpScale(), op.getActivationAttr(), op.getBetaAttr(), op.getLinearBetaAttr());
+    auto down = k3::model::ExpertDownOp::create(
+        rewriter, loc, withColumns(topK * result.getDimSize(1)), up.getResult(), op.getIds(),
+        op.getDown(), op.getDownScale());
+    rewriter.replaceOpWithNewOp<k3::model::CombineOp>(op, result, down.getResult(),
+                                                      op.getWeights());
     return success();
   }
 };

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Collects the first error as one sentence with file, line, column and key path; remarks are printed on request.
+// Collects the first error as one sentence with file, line, column and key path; remarks are
+// printed on request.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +50,8 @@ private:
       if (auto name = llvm::dyn_cast<mlir::NameLoc>(loc); name && key.empty())
         key = name.getName().str() + ": ";
       if (auto place = llvm::dyn_cast<mlir::FileLineColLoc>(loc)) {
-        os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
+        os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn()
+           << ": ";
         return mlir::WalkResult::interrupt();
       }
       return mlir::WalkResult::advance();

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of contents: every phase once, in order, with the sentence that --help shows and the passes that make it up.
+// The table of contents: every phase once, in order, with the sentence that --help shows and the
+// passes that make it up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,20 @@
 
 namespace k3 {
 
-enum class Phase { Import, Entry, Simplify, Shard, Numerics, Fuse, Tile, Schedule, Layout, Plan, Codegen, Serialise };
+enum class Phase {
+  Import,
+  Entry,
+  Simplify,
+  Shard,
+  Numerics,
+  Fuse,
+  Tile,
+  Schedule,
+  Layout,
+  Plan,
+  Codegen,
+  Serialise
+};
 
 struct PhaseInfo {
   Phase phase;
@@ -29,8 +43,10 @@ struct PhaseInfo {
 
 inline constexpr std::array<PhaseInfo, 12> kPhases{{
     {Phase::Import, "import", "config.json and safetensors headers become k3 IR"},
-    {Phase::Entry, "entry", "decode entries beside the prefill entry, one for each bucket of sequences"},
-    {Phase::Simplify, "simplify", "MLA over latent rows, experts in halves, projections of one input packed"},
+    {Phase::Entry, "entry",
+     "decode entries beside the prefill entry, one for each bucket of sequences"},
+    {Phase::Simplify, "simplify",
+     "MLA over latent rows, experts in halves, projections of one input packed"},
     {Phase::Shard, "shard", "weights and states are placed on the ranks of the mesh"},
     {Phase::Numerics, "numerics", "element types of activations, states and caches"},
     {Phase::Fuse, "fuse", "groups of ops that become one kernel"},
