@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Copies the prefill entry and its layer bodies for each decode bucket, with the symbols of tokens, sequences and logit
-// rows replaced by the bucket: one token for each sequence, every row wanted.
+// Copies the prefill entry and its layer bodies for each decode bucket, with the symbols of tokens,
+// sequences and logit rows replaced by the bucket: one token for each sequence, every row wanted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,12 +32,20 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
     ModuleOp module = getOperation();
     func::FuncOp prefill;
     for (auto function : module.getOps<func::FuncOp>())
-      if (auto kind = function->getAttrOfType<StringAttr>("k3.entry"); kind && kind.getValue() == "prefill")
+      if (auto kind = function->getAttrOfType<StringAttr>("k3.entry");
+          kind && kind.getValue() == "prefill")
         prefill = function;
     if (!prefill)
       return;
     auto limits = module->getAttrOfType<DictionaryAttr>("k3.limits");
-    int64_t maxSeqs = limits.getAs<IntegerAttr>("max_seqs").getInt();
+    auto seqs = limits ? limits.getAs<IntegerAttr>("max_seqs") : IntegerAttr();
+    if (!seqs || seqs.getInt() < 1) {
+      prefill.emitError() << "k3-entry: no bound of the sequences a step (expected max_seqs >= 1 "
+                             "in k3.limits of the "
+                             "module); add it, or mark the entry as another kind than prefill";
+      return signalPassFailure();
+    }
+    int64_t maxSeqs = seqs.getInt();
     for (int64_t bucket = 1;; bucket *= 2) {
       addDecode(prefill, std::min(bucket, maxSeqs));
       if (bucket >= maxSeqs)
@@ -71,14 +79,16 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
     makeStatic(decode, bucket);
   }
 
-  /// Each row of a decode step is the last of its sequence: the choice of rows disappears, and its argument with it.
+  /// Each row of a decode step is the last of its sequence: the choice of rows disappears, and its
+  /// argument with it.
   static void takeEveryRow(func::FuncOp decode) {
     decode.walk([](TakeRowsOp take) {
       take.getResult().replaceAllUsesWith(take.getX());
       take.erase();
     });
     for (unsigned i = decode.getNumArguments(); i-- > 0;)
-      if (auto name = decode.getArgAttrOfType<StringAttr>(i, "k3.name"); name && name.getValue() == "logit_rows")
+      if (auto name = decode.getArgAttrOfType<StringAttr>(i, "k3.name");
+          name && name.getValue() == "logit_rows")
         (void)decode.eraseArgument(i);
   }
 
@@ -92,14 +102,19 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
       shape[0] = bucket;
       return RankedTensorType::get(shape, type.getElementType());
     });
-    replacer.addReplacement([&](BatchType type) -> std::optional<Type> { return BatchType::get(context, "", "", bucket); });
-    replacer.addReplacement([&](StackType type) -> std::optional<Type> {
-      return StackType::get(context, type.getCapacity(), type.getHidden(), type.getElementType(), "", bucket);
+    replacer.addReplacement([&](BatchType type) -> std::optional<Type> {
+      return BatchType::get(context, "", "", bucket);
     });
-    replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
+    replacer.addReplacement([&](StackType type) -> std::optional<Type> {
+      return StackType::get(context, type.getCapacity(), type.getHidden(), type.getElementType(),
+                            "", bucket);
+    });
+    replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
     function.walk([&](DimOp dim) {
       OpBuilder builder(dim);
-      dim.getResult().replaceAllUsesWith(arith::ConstantIndexOp::create(builder, dim.getLoc(), bucket));
+      dim.getResult().replaceAllUsesWith(
+          arith::ConstantIndexOp::create(builder, dim.getLoc(), bucket));
       dim.erase();
     });
   }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Wraps every computing op of a function into k3.fused groups by three rules, and says in a remark why an op that could
-// have joined a group did not, and what that costs.
+// Wraps every computing op of a function into k3.fused groups by three rules, and says in a remark
+// why an op that could have joined a group did not, and what that costs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ bool isAddressing(Operation *op) {
 }
 bool isElementwise(Operation *op) { return isa<AddOp, GateOp, GluOp, CastOp>(op); }
 bool isRowWise(Operation *op) {
-  return isElementwise(op) || isa<EmbedOp, TakeRowsOp, RmsNormOp, GatedRmsNormOp, AttnResMixOp, AttnResPushOp, RouterOp,
-                                  LatentAppendOp, CombineOp>(op);
+  return isElementwise(op) || isa<EmbedOp, TakeRowsOp, RmsNormOp, GatedRmsNormOp, AttnResMixOp,
+                                  AttnResPushOp, RouterOp, LatentAppendOp, CombineOp>(op);
 }
 
 /// Symbol of the rows an op works on, or the static count.
@@ -51,7 +51,8 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
   void runOnOperation() override {
     for (const std::string &rule : disabled)
       if (rule != "scan" && rule != "tail" && rule != "row") {
-        getOperation().emitError() << "no-fuse: unknown rule (got '" << rule << "', expected scan, tail or row)";
+        getOperation().emitError()
+            << "no-fuse: unknown rule (got '" << rule << "', expected scan, tail or row)";
         return signalPassFailure();
       }
     getOperation().walk([&](func::FuncOp function) {
@@ -67,7 +68,8 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
 
   bool isOn(StringRef rule) { return !llvm::is_contained(disabled, rule); }
 
-  /// Moves `members` (in program order) into a group where the last of them stands. Values used outside become results.
+  /// Moves `members` (in program order) into a group where the last of them stands. Values used
+  /// outside become results.
   FusedOp wrap(ArrayRef<Operation *> members, StringRef family) {
     llvm::SmallPtrSet<Operation *, 8> inside(members.begin(), members.end());
     SmallVector<Value> results;
@@ -75,23 +77,27 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
     for (Operation *op : members) {
       locations.push_back(op->getLoc());
       for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        if (llvm::any_of(result.getUsers(),
+                         [&](Operation *user) { return !inside.contains(user); }))
           results.push_back(result);
     }
     OpBuilder builder(members.back());
-    auto group = FusedOp::create(builder, builder.getFusedLoc(locations), TypeRange(ValueRange(results)), family);
+    auto group = FusedOp::create(builder, builder.getFusedLoc(locations),
+                                 TypeRange(ValueRange(results)), family);
     Block &body = group.getBody().emplaceBlock();
     for (Operation *op : members)
       op->moveBefore(&body, body.end());
     builder.setInsertionPointToEnd(&body);
     k3::model::YieldOp::create(builder, group.getLoc(), results);
     for (auto [inner, outer] : llvm::zip(results, group.getResults()))
-      inner.replaceUsesWithIf(outer, [&](OpOperand &use) { return !group->isProperAncestor(use.getOwner()); });
+      inner.replaceUsesWithIf(
+          outer, [&](OpOperand &use) { return !group->isProperAncestor(use.getOwner()); });
     return group;
   }
 
-  // The recurrence reads its inputs once a head, so what is per head can join: the convolutions of a static batch (they
-  // must, since only the block of a head may shift its channels) and the gated norm.
+  // The recurrence reads its inputs once a head, so what is per head can join: the convolutions of
+  // a static batch (they must, since only the block of a head may shift its channels) and the gated
+  // norm.
   void groupScans(Block &block) {
     for (auto kda : llvm::to_vector(block.getOps<KdaOp>())) {
       SmallVector<Operation *> members;
@@ -101,7 +107,8 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
             members.push_back(conv);
       members.push_back(kda);
       if (kda.getResult().hasOneUse())
-        if (auto norm = dyn_cast<GatedRmsNormOp>(*kda.getResult().getUsers().begin()); norm && isOn("scan"))
+        if (auto norm = dyn_cast<GatedRmsNormOp>(*kda.getResult().getUsers().begin());
+            norm && isOn("scan"))
           if (norm.getX() == kda.getResult())
             members.push_back(norm);
       wrap(members, "scan");
@@ -130,7 +137,8 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
     }
   }
 
-  /// A packed gate and up projection whose halves only feed one activation: all of it is one kernel.
+  /// A packed gate and up projection whose halves only feed one activation: all of it is one
+  /// kernel.
   GluOp matchGatedPair(Operation &op, SmallVector<Operation *> &members) {
     SmallVector<SliceOp> halves;
     GluOp glu;
@@ -147,31 +155,41 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
     if (halves.size() != 2 || !isa<LinearOp>(op))
       return {};
     llvm::sort(halves, [](SliceOp a, SliceOp b) { return a.getBegin() < b.getBegin(); });
+    auto columns = [](Value v) { return cast<RankedTensorType>(v.getType()).getDimSize(1); };
+    int64_t width = columns(halves[0].getResult());
+    if (halves[0].getBegin() != 0 || halves[1].getBegin() != width ||
+        columns(op.getResult(0)) != 2 * width)
+      return {};
     if (glu.getGate() != halves[0].getResult() || glu.getUp() != halves[1].getResult())
       return {};
     members.append({halves[0], halves[1], glu});
     return glu;
   }
 
-  /// The elementwise op that alone reads `value`, or null with a remark when it is only the number of uses that hinders.
+  /// The elementwise op that alone reads `value`, or null with a remark when it is only the number
+  /// of uses that hinders.
   Operation *getTail(Value value) {
     if (value.hasOneUse()) {
       Operation *user = *value.getUsers().begin();
-      bool free = isElementwise(user) && user->getBlock() == value.getParentBlock() && !user->getParentOfType<FusedOp>();
+      bool free = isElementwise(user) && user->getBlock() == value.getParentBlock() &&
+                  !user->getParentOfType<FusedOp>();
       return free ? user : nullptr;
     }
     for (Operation *user : value.getUsers())
-      if (isElementwise(user) && user->getBlock() == value.getParentBlock() && user->getNumOperands() == 2 &&
-          llvm::hasSingleElement(llvm::make_filter_range(user->getOperands(), [&](Value v) { return v == value; })))
-        emitRemark(value.getLoc()) << "fuse: '" << user->getName() << "' stays outside of the contraction, because "
-                                   << std::distance(value.use_begin(), value.use_end())
-                                   << " ops read its input; costs one store and one load of "
-                                   << cast<RankedTensorType>(value.getType()).getDimSize(1) << " columns a row";
+      if (isElementwise(user) && user->getBlock() == value.getParentBlock() &&
+          user->getNumOperands() == 2 &&
+          llvm::hasSingleElement(
+              llvm::make_filter_range(user->getOperands(), [&](Value v) { return v == value; })))
+        emitRemark(value.getLoc())
+            << "fuse: '" << user->getName() << "' stays outside of the contraction, because "
+            << std::distance(value.use_begin(), value.use_end())
+            << " ops read its input; costs one store and one load of "
+            << cast<RankedTensorType>(value.getType()).getDimSize(1) << " columns a row";
     return nullptr;
   }
 
-  /// Row-wise ops in a row, over the same rows. A chain ends at an op of another kind, at other rows, and at a slice of
-  /// one of its own values, which has to exist in memory.
+  /// Row-wise ops in a row, over the same rows. A chain ends at an op of another kind, at other
+  /// rows, and at a slice of one of its own values, which has to exist in memory.
   void groupRows(Block &block) {
     SmallVector<Operation *> chain;
     auto flush = [&] {
@@ -181,7 +199,9 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
     };
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isAddressing(&op)) {
-        bool readsChain = llvm::any_of(op.getOperands(), [&](Value v) { return llvm::is_contained(chain, v.getDefiningOp()); });
+        bool readsChain = llvm::any_of(op.getOperands(), [&](Value v) {
+          return llvm::is_contained(chain, v.getDefiningOp());
+        });
         if (readsChain)
           flush();
         else if (!chain.empty() && !isa<TapOp>(op))
@@ -192,7 +212,8 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
         flush();
         continue;
       }
-      if (!chain.empty() && (!isOn("row") || isa<TakeRowsOp>(op) || getRows(&op) != getRows(chain.front())))
+      if (!chain.empty() &&
+          (!isOn("row") || isa<TakeRowsOp>(op) || getRows(&op) != getRows(chain.front())))
         flush();
       chain.push_back(&op);
     }

@@ -35,6 +35,37 @@ Lowering getLowering(StringRef family) {
       .Default(nullptr);
 }
 
+/// Whether the module says how wide a row of the page table is.
+bool hasPageLimits(ModuleOp module) {
+  auto limits = module->getAttrOfType<DictionaryAttr>(k3::model::kLimitsAttr);
+  auto isPositive = [&](StringRef name) {
+    auto limit = limits.getAs<IntegerAttr>(name);
+    return limit && limit.getInt() >= 1;
+  };
+  return limits && isPositive("max_context") && isPositive("page_tokens");
+}
+
+/// The name of an op that the group's family needs and does not hold, or null.
+const char *findMissing(k3::model::FusedOp group) {
+  using namespace k3::model;
+  Block &body = group.getBody().front();
+  auto need = [&]<typename Op>(const char *name) {
+    return body.getOps<Op>().empty() ? name : nullptr;
+  };
+  StringRef family = group.getFamily();
+  if (family == "contraction")
+    return need.operator()<LinearOp>("k3.linear");
+  if (family == "head_contraction")
+    return need.operator()<HeadLinearOp>("k3.head_linear");
+  if (family == "conv")
+    return need.operator()<ShortConvOp>("k3.short_conv");
+  if (family == "scan")
+    return need.operator()<KdaOp>("k3.kda");
+  if (family == "attention")
+    return need.operator()<LatentAttentionOp>("k3.latent_attention");
+  return body.without_terminator().empty() ? "an op" : nullptr;
+}
+
 struct LowerToTile : k3::impl::LowerToTilePassBase<LowerToTile> {
   void runOnOperation() override {
     k3::lower::KernelTable kernels(getOperation());
@@ -47,7 +78,25 @@ struct LowerToTile : k3::impl::LowerToTilePassBase<LowerToTile> {
       Lowering lowering = getLowering(group.getFamily());
       if (!lowering) {
         group.emitOpError() << "family '" << group.getFamily()
-                            << "' has no lowering; known: row, contraction, head_contraction, experts, conv, scan, attention";
+                            << "' has no lowering; known: row, contraction, head_contraction, "
+                               "experts, conv, scan, attention";
+        return signalPassFailure();
+      }
+      if (const char *missing = findMissing(group)) {
+        group.emitOpError() << "family '" << group.getFamily() << "' is built around " << missing
+                            << " and the group has none; leave grouping to the fuse phase";
+        return signalPassFailure();
+      }
+      bool paged = group.getBody()
+                       .walk([](Operation *op) {
+                         return WalkResult(success(
+                             !isa<k3::model::LatentAppendOp, k3::model::LatentAttentionOp>(op)));
+                       })
+                       .wasInterrupted();
+      if (paged && !hasPageLimits(getOperation())) {
+        group.emitOpError() << "reads a page table, whose width is max_context / page_tokens; add "
+                               "both, at least 1, to "
+                               "k3.limits of the module";
         return signalPassFailure();
       }
       builder.setInsertionPoint(group);

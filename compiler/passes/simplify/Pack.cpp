@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Packs k3.linear ops that read the same value into one with a packed weight, so that the input is read once and small
-// projections fill the machine; the gate and up halves of a gated activation are packed on their own.
+// Packs k3.linear ops that read the same value into one with a packed weight, so that the input is
+// read once and small projections fill the machine; the gate and up halves of a gated activation
+// are packed on their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +26,8 @@ namespace k3 {
 
 namespace {
 
-/// Linears with equal keys are packed: input, element types of result and weight, and the activation they feed.
+/// Linears with equal keys are packed: input, element types of result and weight, and the
+/// activation they feed.
 using PackKey = std::tuple<Value, Type, Type, Operation *>;
 
 struct Pack : k3::impl::PackPassBase<Pack> {
@@ -50,7 +52,9 @@ struct Pack : k3::impl::PackPassBase<Pack> {
     for (auto linear : block.getOps<k3::model::LinearOp>()) {
       auto element = [](Value v) { return cast<RankedTensorType>(v.getType()).getElementType(); };
       if (linear.getWeight().getDefiningOp<k3::model::WeightOp>())
-        groups[{linear.getX(), element(linear.getResult()), element(linear.getWeight()), getActivation(linear)}].push_back(linear);
+        groups[{linear.getX(), element(linear.getResult()), element(linear.getWeight()),
+                getActivation(linear)}]
+            .push_back(linear);
     }
     for (auto &[key, linears] : groups) {
       if (linears.size() < 2)
@@ -64,10 +68,10 @@ struct Pack : k3::impl::PackPassBase<Pack> {
   }
 
   void pack(ArrayRef<k3::model::LinearOp> linears, SymbolTable &symbols) {
-    // The packed op stands where the first of them stood; weights are constants and move up with it.
-    k3::model::LinearOp first = *std::min_element(linears.begin(), linears.end(), [](auto a, auto b) {
-      return a->isBeforeInBlock(b);
-    });
+    // The packed op stands where the first of them stood; weights are constants and move up with
+    // it.
+    k3::model::LinearOp first = *std::min_element(
+        linears.begin(), linears.end(), [](auto a, auto b) { return a->isBeforeInBlock(b); });
     OpBuilder builder(first);
     SmallVector<k3::model::ParamOp> params;
     SmallVector<Location> locations;
@@ -81,12 +85,14 @@ struct Pack : k3::impl::PackPassBase<Pack> {
     auto weightType = cast<RankedTensorType>(packed.getType());
     auto like = cast<RankedTensorType>(first.getResult().getType());
     Value weight = k3::model::WeightOp::create(builder, loc, weightType, packed.getSymName());
-    auto type = RankedTensorType::get({like.getDimSize(0), weightType.getDimSize(0)}, like.getElementType(), like.getEncoding());
+    auto type = RankedTensorType::get({like.getDimSize(0), weightType.getDimSize(0)},
+                                      like.getElementType(), like.getEncoding());
     Value all = k3::model::LinearOp::create(builder, loc, type, first.getX(), weight);
     int64_t begin = 0;
     for (auto linear : linears) {
       auto resultType = cast<RankedTensorType>(linear.getResult().getType());
-      Value part = k3::model::SliceOp::create(builder, linear.getLoc(), resultType, all, builder.getI64IntegerAttr(begin));
+      Value part = k3::model::SliceOp::create(builder, linear.getLoc(), resultType, all,
+                                              builder.getI64IntegerAttr(begin));
       begin += resultType.getDimSize(1);
       linear.getResult().replaceAllUsesWith(part);
     }
@@ -95,12 +101,14 @@ struct Pack : k3::impl::PackPassBase<Pack> {
   }
 
   k3::model::ParamOp packParams(MutableArrayRef<k3::model::ParamOp> params, SymbolTable &symbols) {
-    std::string name = params.front().getSymName().str();
-    for (auto param : params.drop_front())
-      name += ("+" + param.getSymName().rsplit('.').second).str();
-    if (auto known = symbols.lookup<k3::model::ParamOp>(name))
-      return known;
-
+    StringRef front = params.front().getSymName();
+    StringRef prefix = front.take_front(front.rfind('.') + 1);
+    std::string name = front.str();
+    for (auto param : params.drop_front()) {
+      StringRef rest = param.getSymName();
+      rest.consume_front(prefix);
+      name += ("+" + rest).str();
+    }
     OpBuilder builder(params.back());
     builder.setInsertionPointAfter(params.back());
     SmallVector<Attribute> pieces;
@@ -112,15 +120,21 @@ struct Pack : k3::impl::PackPassBase<Pack> {
       int64_t count = cast<RankedTensorType>(param.getType()).getDimSize(0);
       for (k3::model::PieceAttr piece : param.getPieceList())
         pieces.push_back(k3::model::PieceAttr::get(
-            &getContext(), piece.getSource(), piece.getRows(), piece.getCols(), piece.getBegin(), piece.getSrcStride(),
-            piece.getAt() + rows * columns, piece.getDstStride(), piece.getCount(), piece.getIndexStride(),
-            piece.getTranspose()));
+            &getContext(), piece.getSource(), piece.getRows(), piece.getCols(), piece.getBegin(),
+            piece.getSrcStride(), piece.getAt() + rows * columns, piece.getDstStride(),
+            piece.getCount(), piece.getIndexStride(), piece.getTranspose()));
       rows += count;
       locations.push_back(param.getLoc());
     }
-    auto packed = k3::model::ParamOp::create(builder, builder.getFusedLoc(locations), name,
-                                             RankedTensorType::get({rows, columns}, firstType.getElementType()),
-                                             builder.getArrayAttr(pieces));
+    auto type = RankedTensorType::get({rows, columns}, firstType.getElementType());
+    ArrayAttr recipe = builder.getArrayAttr(pieces);
+    // Bodies that pack the same weights share one param. A name alone may be met by chance, its
+    // pieces may not.
+    if (auto known = symbols.lookup<k3::model::ParamOp>(name);
+        known && known.getType() == type && known.getPiecesAttr() == recipe)
+      return known;
+    auto packed =
+        k3::model::ParamOp::create(builder, builder.getFusedLoc(locations), name, type, recipe);
     symbols.insert(packed);
     return packed;
   }

@@ -80,6 +80,12 @@ CommandLine parseCommandLine(int argc, const char *const *argv) {
   app.add_option("--emit", emit, "what to write")
       ->check(CLI::IsMember(kEmits))
       ->capture_default_str();
+  // One rule each time: a list would swallow a MODEL that follows.
+  app.add_option("--no-fuse", options.noFuse,
+                 "leave one rule of the fuse phase out (scan, tail or row; may be repeated): same "
+                 "results, more kernels")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"scan", "tail", "row"}));
   app.add_option("--compile-from", options.compileFrom, "the first phase to run (for .mlir input)");
   app.add_option("--compile-to", options.compileTo, "the last phase to run");
   app.add_flag("--dry-run", options.dryRun, "print the numbers of the model and write nothing");

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Imports, runs the phases from --compile-from to --compile-to with the verifier between them, and writes IR or a plan.
-// Diagnostics of MLIR become the one sentence that a user of the compiler wants; remarks are shown with --explain.
+// Imports, runs the phases from --compile-from to --compile-to with the verifier between them, and
+// writes IR or a plan. Diagnostics of MLIR become the one sentence that a user of the compiler
+// wants; remarks are shown with --explain.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +66,8 @@ private:
 
   static DialectRegistry makeRegistry() {
     DialectRegistry registry;
-    registry.insert<model::K3Dialect, tile::TileDialect, host::PlanDialect, func::FuncDialect, arith::ArithDialect,
-                    math::MathDialect, scf::SCFDialect>();
+    registry.insert<model::K3Dialect, tile::TileDialect, host::PlanDialect, func::FuncDialect,
+                    arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
     return registry;
   }
 
@@ -76,7 +77,8 @@ private:
   Status fail() const;
   Status writeText();
   Status writePlan();
-  DictionaryAttr modelAttr(const ImportedModel &imported, const std::string &configHash, const std::string &indexHash);
+  DictionaryAttr modelAttr(const ImportedModel &imported, const std::string &configHash,
+                           const std::string &indexHash);
   void announce(const PhaseInfo &info) const;
 };
 
@@ -88,7 +90,8 @@ Result<std::pair<Phase, Phase>> phaseRange(const CompileOptions &options) {
     std::string names;
     for (const PhaseInfo &info : kPhases)
       names += (names.empty() ? "" : ", ") + std::string(info.name);
-    return Status::refused(std::string(flag) + ": unknown phase (got " + name + ", expected one of " + names + ")");
+    return Status::refused(std::string(flag) + ": unknown phase (got " + name +
+                           ", expected one of " + names + ")");
   };
   Phase first = options.isMlir() ? Phase::Entry : Phase::Import, last = Phase::Serialise;
   switch (options.emit) {
@@ -109,13 +112,15 @@ Result<std::pair<Phase, Phase>> phaseRange(const CompileOptions &options) {
     if (options.isMlir() != (first != Phase::Import))
       return Status::refused("--compile-from " + options.compileFrom + ": " +
                              (options.isMlir() ? "a .mlir file is past import; name a later phase"
-                                               : "a model starts at import; write the IR with --compile-to first and give the .mlir file"));
+                                               : "a model starts at import; write the IR with "
+                                                 "--compile-to first and give the .mlir file"));
   }
   if (!options.compileTo.empty()) {
     K3_ASSIGN_OR_RETURN(last, find(options.compileTo, "--compile-to"));
   }
   if (first > last)
-    return Status::refused("--compile-from " + options.compileFrom + ": comes after --compile-to " + options.compileTo);
+    return Status::refused("--compile-from " + options.compileFrom + ": comes after --compile-to " +
+                           options.compileTo);
   return std::pair(first, last);
 }
 
@@ -134,16 +139,23 @@ DictionaryAttr Compilation::modelAttr(const ImportedModel &imported, const std::
   const ModelConfig &config = imported.config;
   ModelReport report = makeReport(imported, options.elementBytes());
   Builder b(&context);
-  auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
-  auto text = [&](StringRef name, const std::string &value) { return b.getNamedAttr(name, b.getStringAttr(value)); };
-  return b.getDictionaryAttr({text("name", config.family), text("config_hash", configHash), text("index_hash", indexHash),
-                              number("layers", config.numHiddenLayers), number("kda_layers", config.countLayers(AttentionKind::Kda)),
-                              number("mla_layers", config.countLayers(AttentionKind::Mla)),
-                              number("text_parameters", report.textParameters), number("vocab_size", config.vocabSize),
-                              number("hidden_size", config.hiddenSize), number("bos_token_id", config.bosTokenId.value_or(-1)),
-                              b.getNamedAttr("eos_token_ids", b.getDenseI64ArrayAttr(config.eosTokenIds)),
-                              number("cache_bytes_per_token", report.latentCacheBytesPerToken),
-                              number("state_bytes_per_sequence", report.stateBytesPerSequence)});
+  auto number = [&](StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  auto text = [&](StringRef name, const std::string &value) {
+    return b.getNamedAttr(name, b.getStringAttr(value));
+  };
+  return b.getDictionaryAttr(
+      {text("name", config.family), text("config_hash", configHash), text("index_hash", indexHash),
+       number("layers", config.numHiddenLayers),
+       number("kda_layers", config.countLayers(AttentionKind::Kda)),
+       number("mla_layers", config.countLayers(AttentionKind::Mla)),
+       number("text_parameters", report.textParameters), number("vocab_size", config.vocabSize),
+       number("hidden_size", config.hiddenSize),
+       number("bos_token_id", config.bosTokenId.value_or(-1)),
+       b.getNamedAttr("eos_token_ids", b.getDenseI64ArrayAttr(config.eosTokenIds)),
+       number("cache_bytes_per_token", report.latentCacheBytesPerToken),
+       number("state_bytes_per_sequence", report.stateBytesPerSequence)});
 }
 
 Status Compilation::import() {
@@ -153,7 +165,8 @@ Status Compilation::import() {
   for (const std::string &taken : imported.config.defaults)
     llvm::errs() << "k3c: default: " << taken << "\n";
   int64_t context4k = std::min<int64_t>(4096, imported.config.maxPositionEmbeddings.value_or(4096));
-  PlanLimits limits{options.maxTokens, options.maxSeqs, options.maxContext.value_or(context4k), options.maxLogitRows, 64};
+  PlanLimits limits{options.maxTokens, options.maxSeqs, options.maxContext.value_or(context4k),
+                    options.maxLogitRows, 64};
   // What a deployed plan is compared with: the configuration, and the index when there is one.
   K3_ASSIGN_OR_RETURN(std::string configHash, sha256OfFile(imported.config.file));
   std::string indexHash, index = options.model + "/model.safetensors.index.json";
@@ -171,19 +184,24 @@ Status Compilation::parse() {
     return fail();
   Builder b(&context);
   if (!(*module)->hasAttr(model::kLimitsAttr)) {
-    PlanLimits limits{options.maxTokens, options.maxSeqs, options.maxContext.value_or(4096), options.maxLogitRows, 64};
+    PlanLimits limits{options.maxTokens, options.maxSeqs, options.maxContext.value_or(4096),
+                      options.maxLogitRows, 64};
     (*module)->setAttr(model::kLimitsAttr, makeLimitsAttr(&context, limits));
   }
   if (!(*module)->hasAttr("k3.model"))
-    (*module)->setAttr("k3.model", b.getDictionaryAttr(b.getNamedAttr("name", b.getStringAttr(llvm::sys::path::filename(options.model)))));
+    (*module)->setAttr("k3.model",
+                       b.getDictionaryAttr(b.getNamedAttr(
+                           "name", b.getStringAttr(llvm::sys::path::filename(options.model)))));
   return Status::ok();
 }
 
-/// No step over two seconds is mute: on a terminal always, elsewhere once the work has taken that long.
+/// No step over two seconds is mute: on a terminal always, elsewhere once the work has taken that
+/// long.
 void Compilation::announce(const PhaseInfo &info) const {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.explain || isatty(STDERR_FILENO) || seconds > 2)
-    llvm::errs() << "k3c: " << llvm::format("%6.2f s  ", seconds) << info.name << ": " << info.what << "\n";
+    llvm::errs() << "k3c: " << llvm::format("%6.2f s  ", seconds) << info.name << ": " << info.what
+                 << "\n";
 }
 
 Status Compilation::runPhase(const PhaseInfo &info) {
@@ -191,7 +209,8 @@ Status Compilation::runPhase(const PhaseInfo &info) {
   if (info.phase == Phase::Import)
     return options.isMlir() ? parse() : import();
   if (info.phase == Phase::Codegen) {
-    auto compiled = cpu::compileForCpu(*module, {options.target == "cpu-native" ? "host" : "x86-64-v3"});
+    auto compiled =
+        cpu::compileForCpu(*module, {options.target == "cpu-native" ? "host" : "x86-64-v3"});
     if (failed(compiled))
       return fail();
     image = std::move(*compiled);
@@ -222,6 +241,8 @@ Status Compilation::writeText() {
 Status Compilation::writePlan() {
   PlanContents contents;
   contents.flags = {"--target " + options.target, "--dtype " + options.dtype};
+  for (const std::string &rule : options.noFuse)
+    contents.flags.push_back("--no-fuse " + rule);
   contents.target = options.target;
   contents.triple = image->triple;
   contents.features = image->features;
@@ -229,9 +250,13 @@ Status Compilation::writePlan() {
   K3_ASSIGN_OR_RETURN(std::string bytes, serializePlan(*module, contents));
   std::string output = options.output;
   if (output.empty())
-    output = (llvm::sys::path::stem(llvm::sys::path::filename(llvm::StringRef(options.model).rtrim('/'))) + ".k3plan").str();
+    output = (llvm::sys::path::stem(
+                  llvm::sys::path::filename(llvm::StringRef(options.model).rtrim('/'))) +
+              ".k3plan")
+                 .str();
   K3_RETURN_IF_ERROR(writeFileAtomic(output, bytes));
-  llvm::errs() << "k3c: wrote " << output << " (" << bytes.size() << " bytes, " << image->kernels.size() << " kernels)\n";
+  llvm::errs() << "k3c: wrote " << output << " (" << bytes.size() << " bytes, "
+               << image->kernels.size() << " kernels)\n";
   return Status::ok();
 }
 
@@ -241,7 +266,8 @@ Status Compilation::run() {
   if (options.isMlir())
     K3_RETURN_IF_ERROR(runPhase(kPhases.front()));
   for (const PhaseInfo &info : kPhases)
-    if (info.phase >= range.first && info.phase <= range.second && !(options.isMlir() && info.phase == Phase::Import))
+    if (info.phase >= range.first && info.phase <= range.second &&
+        !(options.isMlir() && info.phase == Phase::Import))
       K3_RETURN_IF_ERROR(runPhase(info));
   return asText ? writeText() : Status::ok();
 }

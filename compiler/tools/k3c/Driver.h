@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace k3 {
 
@@ -38,6 +39,9 @@ struct CompileOptions {
   /// Not given: the smaller of the configuration's and 4096.
   std::optional<int64_t> maxContext;
   EmitKind emit = EmitKind::Plan;
+  /// Fusion rules to leave out: `scan`, `tail`, `row`. The results of the plan stay the same, to
+  /// the bit.
+  std::vector<std::string> noFuse;
   /// Names of phases; empty: from the first, to the last.
   std::string compileFrom;
   std::string compileTo;

@@ -28,7 +28,8 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
     break;
 
   case Phase::Simplify:
-    // Absorption first: it turns one op into projections a head, which packing must not see as shared ones.
+    // Absorption first: it turns one op into projections a head, which packing must not see as
+    // shared ones.
     pm.addPass(createAbsorbPass());
     pm.addPass(createSplitExpertsPass());
     pm.addPass(createPackPass());
@@ -45,11 +46,14 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
     break;
   }
 
-  case Phase::Fuse:
+  case Phase::Fuse: {
     // Equal weights and constants become one value, so that a group loads them once.
     pm.addPass(createCSEPass());
-    pm.addPass(createFusePass());
+    FusePassOptions fuse;
+    fuse.disabled.assign(options.noFuse.begin(), options.noFuse.end());
+    pm.addPass(createFusePass(fuse));
     break;
+  }
 
   case Phase::Tile:
     pm.addPass(createLowerToTilePass());
@@ -64,7 +68,8 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
     break;
 
   case Phase::Layout:
-    // The CPU kernels read weights row by row, as the checkpoint stores them: the params' pieces are the recipes.
+    // The CPU kernels read weights row by row, as the checkpoint stores them: the params' pieces
+    // are the recipes.
     break;
 
   case Phase::Plan:
