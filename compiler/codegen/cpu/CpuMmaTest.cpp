@@ -354,6 +354,54 @@ tile.kernel @loop(%x: !tile.view<?x5xf32>, %y: !tile.view<?x9xf32>, %n: index, %
   }
 }
 
+TEST_P(CpuMma, ACarriedTileIsReadAfterItsSuccessorIsKnown) {
+  // The next %s is computed before the last reader of the old one, so it must not take its place.
+  auto k = compile(R"(
+tile.kernel @late(%n: index, %st: !tile.view<2x3x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %s0 = tile.load %st[%c0, %c0, %c0] bound(%c2, %c3, %c8) : !tile.view<2x3x8xf32> -> !tile.tile<3x8xf32>
+  %t0 = tile.load %st[%c1, %c0, %c0] bound(%c2, %c3, %c8) : !tile.view<2x3x8xf32> -> !tile.tile<3x8xf32>
+  %r:2 = tile.for %i = %c0 to %n step %c1 iter(%s = %s0, %t = %t0) : !tile.tile<3x8xf32>, !tile.tile<3x8xf32> {
+    %u = tile.scan %s axis 0 : !tile.tile<3x8xf32>
+    %next = tile.map(%s, %u) : (!tile.tile<3x8xf32>, !tile.tile<3x8xf32>) -> !tile.tile<3x8xf32> {
+    ^bb0(%p: f32, %q: f32):
+      %d = arith.subf %q, %p : f32
+      tile.yield %d : f32
+    }
+    %both = tile.map(%next, %s, %t) : (!tile.tile<3x8xf32>, !tile.tile<3x8xf32>, !tile.tile<3x8xf32>) -> !tile.tile<3x8xf32> {
+    ^bb0(%p: f32, %q: f32, %w: f32):
+      %d = arith.addf %p, %q : f32
+      %e = arith.addf %d, %w : f32
+      tile.yield %e : f32
+    }
+    tile.yield %next, %both : !tile.tile<3x8xf32>, !tile.tile<3x8xf32>
+  }
+  tile.store %r#0, %st[%c0, %c0, %c0] bound(%c2, %c3, %c8) : !tile.tile<3x8xf32> -> !tile.view<2x3x8xf32>
+  tile.store %r#1, %st[%c1, %c0, %c0] bound(%c2, %c3, %c8) : !tile.tile<3x8xf32> -> !tile.view<2x3x8xf32>
+  tile.return
+})");
+  ASSERT_TRUE(k);
+  std::vector<float> state = eighths(48, 6);
+  std::vector<float> s(state.begin(), state.begin() + 24), t(state.begin() + 24, state.end());
+  for (int step = 0; step < 3; ++step) {
+    std::vector<float> next(24);
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 8; ++c)
+        for (int i = 0; i < r; ++i)
+          next[r * 8 + c] += s[i * 8 + c];
+    for (int e = 0; e < 24; ++e)
+      t[e] += next[e] + s[e];
+    s = next;
+  }
+  k->run("late", {1, 1, 1}, int64_t(3), state.data());
+  s.insert(s.end(), t.begin(), t.end());
+  EXPECT_EQ(state, s);
+}
+
 TEST_P(CpuMma, AWriteSettlesPendingReads) {
   // A window that slides by one row over itself: the read must not see what the write has done.
   auto k = compile(R"(
