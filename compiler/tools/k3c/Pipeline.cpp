@@ -81,6 +81,10 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
   case Phase::Serialise:
     llvm_unreachable("not a phase of passes");
   }
+  // Every seam ends with what no single op can check: bounds of symbols, layers of names, calls.
+  // After the plan phase the verifiers of the plan dialect and the loader's own checks take over.
+  if (phase < Phase::Plan)
+    pm.addPass(createVerifyPass());
 }
 
 } // namespace k3
