@@ -56,3 +56,8 @@ if config.k3_sanitize:
 
 # Tests that open a device must not share it: a folder of such tests sets config.parallelism_group to this group.
 lit_config.parallelism_groups["device"] = 1
+
+# What scripts/test.sh sets for the sanitizer build has to reach the tools.
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
