@@ -38,14 +38,12 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
     if (!prefill)
       return;
     auto limits = module->getAttrOfType<DictionaryAttr>("k3.limits");
-    auto seqs = limits ? limits.getAs<IntegerAttr>("max_seqs") : IntegerAttr();
-    if (!seqs || seqs.getInt() < 1) {
-      prefill.emitError() << "k3-entry: no bound of the sequences a step (expected max_seqs >= 1 "
-                             "in k3.limits of the "
-                             "module); add it, or mark the entry as another kind than prefill";
+    if (!limits) {
+      prefill.emitError() << "k3-entry: the module has no k3.limits, whose max_seqs bounds the "
+                             "decode entries; add it, or mark the entry as generic";
       return signalPassFailure();
     }
-    int64_t maxSeqs = seqs.getInt();
+    int64_t maxSeqs = limits.getAs<IntegerAttr>("max_seqs").getInt();
     for (int64_t bucket = 1;; bucket *= 2) {
       addDecode(prefill, std::min(bucket, maxSeqs));
       if (bucket >= maxSeqs)
