@@ -154,19 +154,26 @@ def layer_alone(c, w, i, h, blocks, experts):
 
 
 def layers_apart(folder, dump):
-    """For every layer: the distances of its h (a row a token) and of its states from the float64 layer that is fed with
-    the engine's own h, block sums and experts. Yields (name, distances)."""
+    """For every layer: how far its h (a row a token) and its states are from the float64 layer that is fed with the
+    engine's own h, block sums and experts, and how far the reference is when it rounds to bf16 on the same input.
+    Yields (name, distances, distances of the reference)."""
     c, w = oracle.open_model(folder, "float64")
     ids = dump["ids"][: len(dump["logits"])]
     before = w["model.embed_tokens.weight"][ids]
-    starts, size = [], c["attn_res_block_size"]
+    blocks, size = [], c["attn_res_block_size"]
     for i in range(c["num_hidden_layers"]):
         experts = dump[f"layers.{i}.experts"].astype(np.int64) if ref.is_moe(c, i) else None
-        h, states = layer_alone(c, w, i, before, starts, experts)
+        exact = layer_alone(c, w, i, before, blocks, experts)
+        ref.use_bf16(True)
+        try:
+            rounded = layer_alone(c, w, i, before, blocks, experts)
+        finally:
+            ref.use_bf16(False)
         if size and i % size == 0:
-            starts = starts + [before]
-        for kind, value in states.items():
-            got = dump[f"layers.{i}.{kind}"]
-            yield f"layers.{i}.{kind}", rows_apart(got, value) if kind == "latent_cache" else np.array([apart(got, value)])
+            blocks = blocks + [before]
         before = dump[f"layers.{i}.h"].astype(np.float64)
-        yield f"layers.{i}.h", rows_apart(before, h)
+        got = {kind: dump[f"layers.{i}.{kind}"] for kind in exact[1]} | {"h": before}
+        own = rounded[1] | {"h": ref.to_bf16(rounded[0])}
+        for kind, value in (exact[1] | {"h": exact[0]}).items():
+            rows = rows_apart if kind in PER_TOKEN else lambda a, b: np.array([apart(a, b)])
+            yield f"layers.{i}.{kind}", rows(got[kind], value), rows(own[kind], value)

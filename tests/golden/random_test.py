@@ -61,22 +61,27 @@ def f32(run, folder, name, report):
 
 
 def bf16(run, folder, name, report):
-    mine, own = [], []
-    ways = [("prefill", None), ("64", 64), ("7", 7), ("1", 1), ("decode", None)]
-    for which, (mode, chunk) in enumerate(ways):
-        prompt = configs.prompt(name, which)
-        if mode == "decode":
-            dump = run(prompt[:1], new=configs.LENGTH)
-        else:
-            dump = run(prompt, chunk=chunk)
+    mine, own, quiet = [], [], configs.CONFIGS[name][3]
+    # (mode of the reference, number of the prompt, ids given, size of the pieces, are layers looked at alone)
+    ways = [
+        ("prefill", quiet[0], configs.LENGTH, None, True),
+        ("7", quiet[1], configs.LENGTH, 7, True),
+        ("decode", quiet[0], configs.GIVEN, None, True),
+        ("64", 0, configs.LENGTH, 64, False),
+        ("1", 0, configs.LENGTH, 1, False),
+    ]
+    for mode, which, given, chunk, alone in ways:
+        prompt = configs.prompt(name, which)[:given]
+        dump = run(prompt, new=configs.LENGTH - given + 1, chunk=chunk)
         ids = [int(i) for i in dump["ids"][:-1]]
         exact = measure.evaluate(folder, ids, "prefill")["logits"]
         mine.append(measure.rows_apart(dump["logits"], exact))
         own.append(measure.rows_apart(measure.evaluate(folder, ids, mode, "bf16")["logits"], exact))
-        if mode in ("prefill", "7", "decode"):
-            # A row of a state rounds like the row of an activation; the whole state at the end averages.
-            for part, distance in measure.layers_apart(folder, dump):
-                report.bound(f"{mode}: {part} alone", distance.max(), 3e-2)
+        for part, distance, usual in measure.layers_apart(folder, dump) if alone else ():
+            what = f"{mode}: {part} alone"
+            report.bound(f"{what}, largest", distance.max(), 3e-2)
+            if len(distance) > 1:
+                report.bound(f"{what}, median", np.median(distance), 1.5 * np.median(usual))
     mine, own = np.concatenate(mine), np.concatenate(own)
     for what, q in (("median", 50), ("90th percentile", 90)):
         limit = 1.5 * np.percentile(own, q)
@@ -87,7 +92,7 @@ def main():
     bin_dir, work, name, dtype = sys.argv[1:]
     tools, report = engine.Engine(bin_dir, os.path.join(work, f"{name}-{dtype}")), engine.Report()
     folder = configs.write(tools.path("checkpoint"), name)
-    plan = tools.compile(folder, "model", dtype, "--max-tokens", 192, "--max-logit-rows", 192, "--max-context", 320)
+    plan = tools.compile(folder, "model", dtype, *configs.COMPILE)
 
     def run(ids, **options):
         return tools.run(plan, folder, ids, **options)
