@@ -31,7 +31,7 @@ def AbsorbPass : Pass<"k3-absorb", "::mlir::ModuleOp"> {
   let description = [{
     q' = q_n W_UK, attention of q' against the cache rows, o = u W_UV. All heads then share one key, and no key or value
     is ever made. For prefill it also costs less than making keys anew for each query block of up to about 120 rows
-    (docs/architecture.md has the count).
+    (400 keys) to 171 (many keys); docs/architecture.md has the count.
   }];
 }
 def SplitExpertsPass : Pass<"k3-split-experts", "::mlir::ModuleOp"> {
