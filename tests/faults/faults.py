@@ -126,9 +126,9 @@ SITES = [
     ),
     # -------------------------------------------------------------------------------------------------------- MLA
     (
-        IR + "LayerBuilder.cpp",
-        "if (c.mlaUseOutputGate)",
-        'if (c.mlaUseOutputGate && !fault("no-mla-gate"))',
+        LOWER + "Row.cpp",
+        "return roundTo(s[0] * sigmoid(s[1]), element(gate.getResult()));",
+        'return roundTo(fault("no-mla-gate") ? s[0] : s[0] * sigmoid(s[1]), element(gate.getResult()));',
     ),
     (
         IR + "LayerBuilder.cpp",
@@ -136,10 +136,12 @@ SITES = [
         '1.0 / std::sqrt(double(fault("mla-scale-nope-only") ? nope : nope + rope));',
     ),
     (
-        IR + "LayerBuilder.cpp",
-        'linear(norm(linear(x, "mla.q_a_proj"), "mla.q_a_norm", c.mlaNormEps), "mla.q_b_proj")',
-        """linear(fault("no-q-a-norm") ? linear(x, "mla.q_a_proj")
-                                       : norm(linear(x, "mla.q_a_proj"), "mla.q_a_norm", c.mlaNormEps), "mla.q_b_proj")""",
+        # The only k3.rms_norm with the eps of MLA. Its gain is read, or the weight would be missed as unused.
+        LOWER + "Row.cpp",
+        "tiles[op.getResult()] = m.rmsNorm(get(op.getX()), loadGain(op.getGain()), eps(op.getEps()), element(op.getResult()));",
+        """Value normGain = loadGain(op.getGain());
+           tiles[op.getResult()] = fault("no-q-a-norm") && eps(op.getEps()) == 1e-6
+               ? get(op.getX()) : m.rmsNorm(get(op.getX()), normGain, eps(op.getEps()), element(op.getResult()));""",
     ),
     # ----------------------------------------------------------------------------------------------------- experts
     (
@@ -191,8 +193,11 @@ SITES = [
     ),
     (
         IR + "LayerBuilder.cpp",
-        "if (c.numSharedExperts > 0)",
-        'if (c.numSharedExperts > 0 && !fault("no-shared-experts"))',
+        "Value y = model::GluOp::create(b, like(x, width), gate, up, activation(), b.getF64FloatAttr(c.situBeta), linearBeta());",
+        # Nothing is left of their activation; without the op their weights would be missed as unused.
+        """bool empty = fault("no-shared-experts") && prefix == "moe.shared.";
+           Value y = model::GluOp::create(b, like(x, width), gate, up, activation(), b.getF64FloatAttr(c.situBeta),
+                                          empty ? b.getF64FloatAttr(1e-20) : linearBeta());""",
     ),
     # -------------------------------------------------------------------------------------------- residuals, norms
     (
@@ -219,12 +224,9 @@ SITES = [
         IR + "BuildModel.cpp",
         "arith::ConstantIndexOp::create(b, b.getLoc(), llvm::divideCeil(c.numHiddenLayers, *c.attnResBlockSize)), h);",
         """arith::ConstantIndexOp::create(b, b.getLoc(),
-               llvm::divideCeil(c.numHiddenLayers - (fault("block-boundary-off-by-one") ? 1 : 0), *c.attnResBlockSize)), h);""",
-    ),
-    (
-        IR + "BuildModel.cpp",
-        "if (stack) h = global.mix(",
-        'if (stack && !fault("no-final-mix")) h = global.mix(',
+               // Over no block the mix is the running sum.
+               fault("no-final-mix") ? 0
+               : llvm::divideCeil(c.numHiddenLayers - (fault("block-boundary-off-by-one") ? 1 : 0), *c.attnResBlockSize)), h);""",
     ),
     (
         IR + "LayerBuilder.cpp",
@@ -260,7 +262,7 @@ FAULTS = {
     "scale-group-off-by-one": ("scale of the group before", ["ops_experts", "k3_d64_f32"]),
     "router-fed-latent": ("router fed with the latent", ["k3_d64_f32"]),
     "latent-norm-before-sum": ("experts normed before their sum", ["ops_experts", K3]),
-    "no-shared-experts": ("shared experts missing", [K3, LINEAR]),
+    "no-shared-experts": ("shared experts missing", [K3, "tiny_f32"]),
     "push-after-mix": ("the mix pushed instead of the sum", [K3, "k3_block1_f32"]),
     "block-boundary-off-by-one": ("blocks begin one layer late", [K3, "k3_small_rows_f32"]),
     "no-final-mix": ("final mix missing", [K3, "tiny_f32"]),

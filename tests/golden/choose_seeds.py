@@ -5,22 +5,18 @@
 #
 # ===----------------------------------------------------------------------===#
 #
-# choose_seeds.py seeds [MODEL...], choose_seeds.py prompts BIN WORK [MODEL...]: run by hand when a model of configs.py
-# changes. Both judge by the reference alone; the second one takes the inputs of its layers from an engine.
+# choose_seeds.py [MODEL...]: run by hand when a model of configs.py changes. Prints the first seed with which all choices
+# of experts keep their distance and a float32 run stays near float64; no engine is asked.
 #
 # ===----------------------------------------------------------------------===#
-import os
 import sys
 import tempfile
 
 import configs
-import engine
 import measure
 import oracle
 
 MARGIN, LARGEST = 6e-5, 2.5e-4
-# What a layer of the reference may lose by its own rounding to bf16; the test allows 3e-2.
-ROUNDING = 2.6e-2
 
 
 def judge(name, seed):
@@ -49,30 +45,5 @@ def choose_seed(name):
             return
 
 
-def choose_prompts(name, bin_dir, work):
-    """Two prompts, the first of them also for decoding, whose layers the reference itself rounds without a near loss."""
-    tools = engine.Engine(bin_dir, os.path.join(work, name))
-    folder = configs.write(tools.path("checkpoint"), name)
-    plan = tools.compile(folder, "model", "bf16", *configs.COMPILE)
-
-    def is_quiet(dump):
-        return all(own.max() < ROUNDING for _, _, own in measure.layers_apart(folder, dump))
-
-    first, second = None, None
-    for which in range(1, 60):
-        prompt = configs.prompt(name, which)
-        if (first is None or second is None) and is_quiet(tools.run(plan, folder, prompt)):
-            given = configs.GIVEN
-            if first is None and is_quiet(tools.run(plan, folder, prompt[:given], new=configs.LENGTH - given + 1)):
-                first = which
-            elif second is None:
-                second = which
-    print(f"{name}: prompts {first}, {second}", flush=True)
-
-
-if sys.argv[1] == "seeds":
-    for model in sys.argv[2:] or configs.CONFIGS:
-        choose_seed(model)
-else:
-    for model in sys.argv[4:] or configs.CONFIGS:
-        choose_prompts(model, sys.argv[2], sys.argv[3])
+for model in sys.argv[1:] or configs.CONFIGS:
+    choose_seed(model)

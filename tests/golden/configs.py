@@ -5,8 +5,8 @@
 #
 # ===----------------------------------------------------------------------===#
 #
-# One entry a model: its config.json, how its checkpoint is written, its seed and prompts. choose_seeds.py chose them so
-# that no expert choice lies within rounding of another one, and no layer of the prompts nearly cancels.
+# One entry a model: its config.json, how its checkpoint is written, its seed, and prompts to try first in bf16.
+# choose_seeds.py chose the seeds so that no choice of experts lies within rounding of another one.
 #
 # ===----------------------------------------------------------------------===#
 import engine  # noqa: F401  (sets the path of the reference)
@@ -34,7 +34,7 @@ def kimi_linear(count, mla, linear=None, **keys):
     return vary(TINY_LINEAR, num_hidden_layers=count, linear={**layers(count, mla), **(linear or {})}, **keys)
 
 
-# name: (config, options of the writer, seed, two prompts of the bf16 test)
+# name: (config, options of the writer, seed, prompts that the bf16 test tries first)
 CONFIGS = {
     "k3": (k3(8, [4, 7, 8]), dict(a_log=(16,)), 20, (5, 1)),
     "k3_block1": (
