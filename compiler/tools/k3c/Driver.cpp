@@ -115,6 +115,9 @@ Result<std::pair<Phase, Phase>> phaseRange(const CompileOptions &options) {
                                                : "a model starts at import; write the IR with "
                                                  "--compile-to first and give the .mlir file"));
   }
+  if (first == Phase::Serialise)
+    return Status::refused("--compile-from serialise: native code has no text to start from; start "
+                           "at codegen, which takes the same text");
   if (!options.compileTo.empty()) {
     K3_ASSIGN_OR_RETURN(last, find(options.compileTo, "--compile-to"));
   }
