@@ -17,4 +17,4 @@ cmake --build "build/$preset"
 say "testing"
 # libMLIR and libLLVM are not instrumented: their containers and arenas would be reported as overflows that are none.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=0}
-ctest --test-dir "build/$preset" --output-on-failure --timeout 1500
+ctest --test-dir "build/$preset" --output-on-failure --timeout 1500 --parallel "$(nproc)"
