@@ -59,4 +59,5 @@ class Batch:
 
 
 def same_bits(a, b):
-    return np.array_equal(np.ascontiguousarray(a, np.float32).view(np.uint32), np.ascontiguousarray(b, np.float32).view(np.uint32))
+    bits = [np.ascontiguousarray(x, np.float32).view(np.uint32) for x in (a, b)]
+    return np.array_equal(*bits)

@@ -54,7 +54,15 @@ CONFIGS = {
     ),
     "k3_block12": (k3(14, [4, 8, 12, 14], dict(num_heads=2), attn_res_block_size=12), dict(a_log=(4,)), 64, (15, 3)),
     "k3_d64": (
-        k3(4, [2, 4], dict(num_heads=6, head_dim=64), hidden_size=96, routed_expert_hidden_size=96, num_attention_heads=6, v_head_dim=32),
+        k3(
+            4,
+            [2, 4],
+            dict(num_heads=6, head_dim=64),
+            hidden_size=96,
+            routed_expert_hidden_size=96,
+            num_attention_heads=6,
+            v_head_dim=32,
+        ),
         dict(conv2d=True),
         2,
         (1, 2),
@@ -76,7 +84,15 @@ CONFIGS = {
     ),
     "linear": (kimi_linear(7, [4, 7]), dict(a_log=(1, 1, 4, 1)), 5, (1, 3)),
     "linear_d32": (
-        kimi_linear(5, [3, 5], dict(num_heads=3, head_dim=32), num_attention_heads=3, v_head_dim=24, tie_word_embeddings=True, **_MX),
+        kimi_linear(
+            5,
+            [3, 5],
+            dict(num_heads=3, head_dim=32),
+            num_attention_heads=3,
+            v_head_dim=24,
+            tie_word_embeddings=True,
+            **_MX,
+        ),
         {},
         13,
         (1, 2),

@@ -93,7 +93,7 @@ class Engine:
         os.remove(dump)
         printed = [int(i) for i in done.stdout.split(",") if i.strip()]
         fed = len(ids) + new - 1
-        assert list(out["ids"]) == list(ids) + printed, f"ids in the dump are not the prompt and the printed ones: {done.stdout}"
+        assert list(out["ids"]) == list(ids) + printed, f"the dump has other ids than printed: {done.stdout}"
         assert len(printed) == new and len(out["logits"]) == fed, f"logits {out['logits'].shape}, fed {fed} ids"
         return out
 

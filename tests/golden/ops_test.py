@@ -51,10 +51,10 @@ def rows(run, report):
     x[0] *= 1e-3
     x[1, :24] = 0
     out = run("gated_norm", {"x": x, "gate": gate, "gain": gain})
-    heads = ref.norm(x.reshape(7, 3, 24).astype(np.float64), gain, 1e-5) * ref.sigmoid(gate.reshape(7, 3, 24).astype(np.float64))
-    check_rows(report, "gated_rms_norm", out["y"].reshape(21, 24), heads.reshape(21, 24))
+    x, gate = (value.reshape(21, 24).astype(np.float64) for value in (x, gate))
+    check_rows(report, "gated_rms_norm", out["y"].reshape(21, 24), ref.norm(x, gain, 1e-5) * ref.sigmoid(gate))
 
-    situ = {k: v for k, v in ANSWERS["situ_beta4_lin25"].items()}
+    situ = ANSWERS["situ_beta4_lin25"]
     pairs = [[float(part.split("=")[1]) for part in key.split(",")] for key in situ]
     gate, up = f32(5 * rng.normal(size=(9, 40))), f32(30 * rng.normal(size=(9, 40)))
     gate[0, : len(pairs)], up[0, : len(pairs)] = np.transpose(pairs)
@@ -65,7 +65,8 @@ def rows(run, report):
     written = np.abs(out["situ"][0, : len(pairs)] - list(situ.values()))
     report.bound("situ: the written answers", (written / (1 + np.abs(list(situ.values())))).max(), 1e-6)
     check_rows(report, "situ", out["situ"], ref.glu(c, g, u), 2e-6)
-    check_rows(report, "situ without linear beta", out["situ_open"], ref.glu(c | dict(activation_situ_linear_beta=None), g, u), 2e-6)
+    is_open = c | dict(activation_situ_linear_beta=None)
+    check_rows(report, "situ without linear beta", out["situ_open"], ref.glu(is_open, g, u), 2e-6)
     check_rows(report, "swiglu", out["swiglu"], ref.glu(dict(hidden_act="silu"), g, u), 2e-6)
     check_rows(report, "gate", out["gated"], u * ref.sigmoid(g), 2e-6)
 
@@ -105,6 +106,12 @@ def check_choice(report, what, ids, weights, c, logits, bias):
     want_ids, want = ref.route(c, logits.astype(np.float64), bias.astype(np.float64))
     report.check(f"{what}: ids", np.array_equal(ids, want_ids), f"got {ids.tolist()}"[:120])
     report.bound(f"{what}: weights", np.abs(weights - want).max() / c["routed_scaling_factor"], 1e-6)
+
+
+def expert_sum(c, z, ids, weights, matrices):
+    """The weighted sum of the chosen experts of each token, matrices being (w1, w3, w2) of each expert."""
+    z, matrices = z.astype(np.float64), [[np.asarray(m, np.float64) for m in three] for three in matrices]
+    return [sum(w * ref.mlp(c, x, *matrices[e]) for e, w in zip(chosen, row)) for x, chosen, row in zip(z, ids, weights)]
 
 
 def experts(run, report):
@@ -148,16 +155,18 @@ def experts(run, report):
         ids[0] = 4, 0
         given = {"z": z, "ids": ids.astype(np.int32), "weights": w, "gate_up": up, "down": down}
         out = run("mxfp4", given | {"gate_up_scale": up_scale, "down_scale": down_scale})
-        wide = [(ref.mxfp4_dequantise(up[e], up_scale[e]), ref.mxfp4_dequantise(down[e], down_scale[e])) for e in range(5)]
+        codes = [((up[e], up_scale[e]), (down[e], down_scale[e])) for e in range(5)]
+        wide = [[ref.mxfp4_dequantise(*matrix) for matrix in expert] for expert in codes]
         c = dict(hidden_act="situ", activation_situ_beta=4.0, activation_situ_linear_beta=25.0)
-        want = [sum(w[t, j] * ref.mlp(c, z[t].astype(np.float64), wide[e][0][:32], wide[e][0][32:], wide[e][1]) for j, e in enumerate(ids[t])) for t in range(tokens)]
+        matrices = [(both[:32], both[32:], down_e) for both, down_e in wide]
+        want = expert_sum(c, z, ids, w, matrices)
         check_rows(report, f"experts, MXFP4, {tokens} tokens", out["y"], want)
 
         z, ids = f32(rng.normal(size=(tokens, 40))), rng.integers(0, 6, (tokens, 2))
         gate_up, plain = f32(rng.normal(size=(6, 14, 40))), f32(rng.normal(size=(6, 40, 7)))
         out = run("plain", {"z": z, "ids": ids.astype(np.int32), "weights": w, "gate_up": gate_up, "down": plain})
-        c, wide = dict(hidden_act="silu"), gate_up.astype(np.float64)
-        want = [sum(w[t, j] * ref.mlp(c, z[t].astype(np.float64), wide[e, :7], wide[e, 7:], plain[e]) for j, e in enumerate(ids[t])) for t in range(tokens)]
+        matrices = [(gate_up[e, :7], gate_up[e, 7:], plain[e]) for e in range(6)]
+        want = expert_sum(dict(hidden_act="silu"), z, ids, w, matrices)
         check_rows(report, f"experts, plain, {tokens} tokens", out["y"], want)
 
 
