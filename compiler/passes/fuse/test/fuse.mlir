@@ -138,6 +138,20 @@ func.func private @breaks(%y: !wide, %gain: tensor<48xf32>, %rows: tensor<?xi32,
   return %c : tensor<?x24xbf16, #k3.sym<"R">>
 }
 
+// A tap of a value from outside does not end a chain and stays where it was.
+// CHECK-LABEL: func.func private @tap_outside(
+func.func private @tap_outside(%x: !h) -> !h {
+  // CHECK-NEXT: k3.tap %{{.*}} as "x"
+  // CHECK-NEXT: k3.fused "row" {
+  // CHECK-NEXT: k3.add
+  // CHECK-NEXT: k3.add
+  // CHECK-NEXT: k3.yield
+  %a = k3.add %x, %x : !h, !h -> !h
+  k3.tap %x as "x" : !h
+  %b = k3.add %a, %x : !h, !h -> !h
+  return %b : !h
+}
+
 // Rows picked from the chain's own value need all its rows first: a group of its own even for as many rows.
 // CHECK-LABEL: func.func private @static_take(
 func.func private @static_take(%x: tensor<3x24xbf16>, %rows: tensor<3xi32>) -> tensor<3x24xbf16> {
