@@ -103,14 +103,11 @@ SITES = [
     # ------------------------------------------------------------------------------------------------ convolution
     (
         LOWER + "Conv.cpp",
-        "Value acc = m.map({x, rowOf(taps, history)}, [](ArrayRef<Scalar> s) { return s[0] * s[1]; });",
-        """bool reversed = fault("conv-taps-reversed");
-           Value acc = m.map({x, rowOf(taps, reversed ? 0 : history)}, [](ArrayRef<Scalar> s) { return s[0] * s[1]; });""",
-    ),
-    (
-        LOWER + "Conv.cpp",
-        "acc = addTap(m, acc, rowOf(taps, i), rowOf(old, i));",
-        "acc = addTap(m, acc, rowOf(taps, reversed ? history - i : i), rowOf(old, i));",
+        "auto rowOf = [&](Value t, int64_t i) { return m.extract(t, {1, width}, {k.index(i), zero}); };",
+        """auto rowOf = [&](Value t, int64_t i) {
+             bool reversed = fault("conv-taps-reversed") && t == taps;
+             return m.extract(t, {1, width}, {k.index(reversed ? history - i : i), zero});
+           };""",
     ),
     (
         LOWER + "Conv.cpp",
