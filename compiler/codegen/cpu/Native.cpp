@@ -107,11 +107,9 @@ void prepareModule(llvm::Module &module, llvm::TargetMachine &machine, const Nat
     function.addFnAttr("target-features", featureString(target));
     function.addFnAttr("prefer-vector-width", "256");
     function.addFnAttr("no-builtins");
+    // No contraction here: which products meet which sums depends on what was fused, and fusion
+    // must not change a bit. Contractions and polynomials ask for fused multiply-adds by name.
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    for (llvm::BasicBlock &block : function)
-      for (llvm::Instruction &instruction : block)
-        if (llvm::isa<llvm::FPMathOperator>(instruction))
-          instruction.setHasAllowContract(true);
   }
 }
 

@@ -49,9 +49,11 @@ Value lowerConvStep(model::ShortConvOp conv, KernelBuilder &k, TileMath &m, Valu
   Value taps = loadTaps(conv, k, m, channel, limit, width);
   auto rowOf = [&](Value t, int64_t i) { return m.extract(t, {1, width}, {k.index(i), zero}); };
 
-  Value acc = m.map({x, rowOf(taps, history)}, [](ArrayRef<Scalar> s) { return s[0] * s[1]; });
+  // Oldest input first, as over ragged rows, so that both forms round alike.
+  Value acc = m.splat({1, width}, 0.0);
   for (int64_t i = 0; i < history; ++i)
     acc = addTap(m, acc, rowOf(taps, i), rowOf(old, i));
+  acc = addTap(m, acc, rowOf(taps, history), x);
 
   if (history > 1)
     m.store(m.extract(old, {history - 1, width}, {k.index(1), zero}), stateView,

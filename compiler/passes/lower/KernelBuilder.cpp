@@ -21,8 +21,9 @@ namespace k3::lower {
 // kernel table
 
 KernelTable::KernelTable(ModuleOp module) : module(module) {
-  for (auto kernel : module.getOps<tile::KernelOp>())
-    names[kernel.getSymName()] = 1;
+  for (Operation &op : *module.getBody())
+    if (auto name = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      names.insert(name.getValue());
 }
 
 StringAttr KernelTable::intern(tile::KernelOp kernel, StringRef name) {
@@ -36,8 +37,8 @@ StringAttr KernelTable::intern(tile::KernelOp kernel, StringRef name) {
     return it->second;
   }
   std::string unique = name.str();
-  if (int count = names[name]++)
-    unique += "_v" + std::to_string(count + 1);
+  for (int version = 2; !names.insert(unique).second; ++version)
+    unique = (name + "_v" + llvm::Twine(version)).str();
   kernel.setSymName(unique);
   return byBody[body] = kernel.getSymNameAttr();
 }
@@ -128,7 +129,7 @@ Value KernelBuilder::view(Value hostValue) {
 }
 
 Value KernelBuilder::batchView(Value batch, StringRef field) {
-  Value &known = batchFields[field];
+  Value &known = batchFields[{batch, StringAttr::get(b.getContext(), field)}];
   if (known)
     return view(known);
   auto type = cast<model::BatchType>(batch.getType());
@@ -137,7 +138,8 @@ Value KernelBuilder::batchView(Value batch, StringRef field) {
   int64_t rows = ragged ? ShapedType::kDynamic : type.getRows() + (field == "seq_offsets");
   SmallVector<int64_t> shape{rows};
   if (field == "page_table") {
-    auto limits = kernel->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("k3.limits");
+    auto limits =
+        kernel->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(model::kLimitsAttr);
     auto get = [&](StringRef name) { return limits.getAs<IntegerAttr>(name).getInt(); };
     shape.push_back(llvm::divideCeil(get("max_context"), get("page_tokens")));
   }

@@ -19,6 +19,7 @@
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace k3::lower {
 
@@ -33,7 +34,7 @@ public:
 private:
   mlir::ModuleOp module;
   llvm::StringMap<mlir::StringAttr> byBody;
-  llvm::StringMap<int> names;
+  llvm::StringSet<> names;
 };
 
 /// Columns begin .. begin + cols - 1 of a tensor that exists in memory: what a k3.slice chain
@@ -88,7 +89,7 @@ private:
   llvm::SmallVector<mlir::Value> inputs;
   llvm::DenseMap<mlir::Value, mlir::Value> arguments;
   llvm::StringMap<mlir::Value> symbolScalars;
-  llvm::StringMap<mlir::Value> batchFields;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::StringAttr>, mlir::Value> batchFields;
 
   mlir::Value addArgument(mlir::Value hostValue, mlir::Type type);
 };
