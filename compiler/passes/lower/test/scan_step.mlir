@@ -37,14 +37,14 @@
 // CHECK: %[[OLD:.*]] = tile.load %[[CONV]][%[[SLOT]], %c0, %[[C0]]] bound(%[[SLOT1]], %c3, %[[C1]])
 // CHECK: %[[WT:.*]] = tile.load %[[TAPS]][%[[C0]], %c0] bound(%[[C1]], %c4)
 // CHECK: %[[W:.*]] = tile.transpose %[[WT]]
-// CHECK: %[[W3:.*]] = tile.extract %[[W]][%c3, %c0]
-// CHECK: tile.map(%[[NEW]], %[[W3]])
 // CHECK: %[[O0:.*]] = tile.extract %[[OLD]][%c0, %c0]
 // CHECK: %[[W0:.*]] = tile.extract %[[W]][%c0, %c0]
 // CHECK: tile.map(%{{.*}}, %[[W0]], %[[O0]])
 // CHECK: %[[O2:.*]] = tile.extract %[[OLD]][%c2, %c0]
 // CHECK: %[[W2:.*]] = tile.extract %[[W]][%c2, %c0]
 // CHECK: tile.map(%{{.*}}, %[[W2]], %[[O2]])
+// CHECK: %[[W3:.*]] = tile.extract %[[W]][%c3, %c0]
+// CHECK: tile.map(%{{.*}}, %[[W3]], %[[NEW]])
 // The state shifts by one row and takes the input itself, before SiLU.
 // CHECK: %[[REST:.*]] = tile.extract %[[OLD]][%c1, %c0] : !tile.tile<3x16xf32> -> !tile.tile<2x16xf32>
 // CHECK: tile.store %[[REST]], %[[CONV]][%[[SLOT]], %c0, %[[C0]]] bound(%[[SLOT1]], %c2, %[[C1]])
