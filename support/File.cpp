@@ -122,7 +122,30 @@ Result<std::string> readFile(const std::string &path, uint64_t maxBytes) {
   return bytes;
 }
 
-Status writeFileAtomic(const std::string &path, std::string_view bytes) {
+/// Devices and pipes are written as they are: replacing them would take them away from the system.
+static Status writeInPlace(const std::string &path, std::string_view bytes) {
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return Status::failed(
+        fmt::format("{}: cannot be opened ({}); check its permissions", path, reason(errno)));
+  Status status = writeAll(descriptor, path, bytes);
+  if (::close(descriptor) != 0 && status.isOk())
+    status = Status::failed(fmt::format("{}: cannot be written ({}); check space and permissions",
+                                        path, reason(errno)));
+  return status;
+}
+
+Status writeFileAtomic(const std::string &target, std::string_view bytes) {
+  // A symbolic link stays one: what it points to is replaced.
+  std::string path = target;
+  if (char *resolved = ::realpath(target.c_str(), nullptr)) {
+    path = resolved;
+    ::free(resolved);
+  }
+  struct stat existing;
+  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) &&
+      !S_ISDIR(existing.st_mode))
+    return writeInPlace(path, bytes);
   std::string temporary = path + ".XXXXXX";
   int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0)

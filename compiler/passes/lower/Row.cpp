@@ -208,6 +208,16 @@ void RowChain::lowerRouter(model::RouterOp op) {
   }
   Value biased =
       m.map({scores, loadGain(op.getBias())}, [](ArrayRef<Scalar> s) { return s[0] + s[1]; });
+  // A NaN sorts last and would drop its expert in silence; it has to reach the logits, where the
+  // request is failed.
+  Value faults =
+      m.sum(m.map({biased},
+                  [](ArrayRef<Scalar> s) {
+                    Scalar bad{s[0].b, arith::CmpFOp::create(*s[0].b, arith::CmpFPredicate::UNO,
+                                                             s[0].v, s[0].v)};
+                    return select(bad, s[0], s[0].constant(0.0));
+                  }),
+            1);
   if (op.getGroups() > 1 && op.getGroups() > op.getTopkGroups())
     biased = limitToGroups(op, biased);
   auto best = tile::TopKOp::create(k.b, TypeRange{m.f32({1, topK}), m.i32({1, topK})}, biased);
@@ -228,6 +238,7 @@ void RowChain::lowerRouter(model::RouterOp op) {
         });
         return SmallVector<Value>{next};
       })[0];
+  weights = m.map({weights, faults}, [](ArrayRef<Scalar> s) { return s[0] + s[1]; });
   double scale = op.getScale().convertToDouble();
   // A single chosen expert keeps its score: the official code does not divide it by itself.
   if (topK > 1 && op.getRenormalize())

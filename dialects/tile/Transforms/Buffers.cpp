@@ -89,7 +89,8 @@ IndexSet Buffers::copiesOf(Value token) const {
 IndexSet Buffers::of(Value value) const {
   IndexSet result(size());
   if (isa<TokenType>(value.getType())) {
-    for (unsigned copy : copiesOf(value).set_bits())
+    IndexSet copies = copiesOf(value);
+    for (unsigned copy : copies.set_bits())
       result |= of(CopyOp(copies_[copy]).getDest());
     return result;
   }
