@@ -12,6 +12,7 @@
 
 #include "runtime/exec/SingleEntry.h"
 
+#include "runtime/exec/StepIndices.h"
 #include "runtime/exec/Values.h"
 #include "runtime/weights/PieceCopy.h"
 #include "runtime/weights/SafetensorsWriter.h"
@@ -34,6 +35,7 @@ public:
 
   Status bindSymbols();
   Status fillInputs();
+  Status checkIndices();
   Status presetStates();
   Status refuseUnknown() const;
   Status run(uint32_t entry);
@@ -186,6 +188,33 @@ Status Runner::fillInputs() {
   return Status::ok();
 }
 
+/// Kernels use a slot or a page as an address, so the indices of a step are checked before it runs.
+Status Runner::checkIndices() {
+  // The tokens of the step: symbol T, or the rows of the first input of an entry of one size.
+  std::optional<int64_t> tokens;
+  for (uint32_t symbol : *entry_.symbols()) {
+    if (symbolName(symbol) == "T")
+      tokens = values_[symbol];
+  }
+  if (!tokens && entry_.inputs()->size()) {
+    const uint32_t first = entry_.inputs()->Get(0)->buffer();
+    K3_ASSIGN_OR_RETURN(const std::vector<uint64_t> shape,
+                        shapeOf(*program_.buffers()->Get(first)));
+    tokens = shape.empty() ? 0 : static_cast<int64_t>(shape[0]);
+  }
+  StepIndices indices(tokens.value_or(0));
+  for (const plan::EntryArg *input : *entry_.inputs()) {
+    const plan::Buffer &buffer = *program_.buffers()->Get(input->buffer());
+    if (buffer.dtype() != plan::DType::I32)
+      continue;
+    K3_ASSIGN_OR_RETURN(const std::vector<uint64_t> shape, shapeOf(buffer));
+    const auto *data =
+        reinterpret_cast<const int32_t *>(executor_.memory().address(input->buffer()));
+    indices.set(input->name()->string_view(), {data, product(shape)}, shape.empty() ? 0 : shape[0]);
+  }
+  return indices.check(file_.path(), *plan_.limits());
+}
+
 Status Runner::presetStates() {
   for (const plan::State *state : *program_.states()) {
     const std::string name = state->name()->str();
@@ -265,6 +294,7 @@ Status k3::runSingleEntry(Executor &executor, const std::string &name,
   Runner runner(executor, *executor.program().entries()->Get(*entry), inputs);
   K3_RETURN_IF_ERROR(runner.bindSymbols());
   K3_RETURN_IF_ERROR(runner.fillInputs());
+  K3_RETURN_IF_ERROR(runner.checkIndices());
   K3_RETURN_IF_ERROR(runner.presetStates());
   K3_RETURN_IF_ERROR(runner.refuseUnknown());
   K3_RETURN_IF_ERROR(runner.run(*entry));
