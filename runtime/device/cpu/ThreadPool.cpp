@@ -171,7 +171,9 @@ void ThreadPool::parallelFor(int64_t blocks, int64_t grain, Body body, void *con
     epoch_.notify_all();
   takeChunks();
   open_.store(false);
-  for (int spins = 0; inside_.load(std::memory_order_acquire) != 0; ++spins) {
+  // Sequentially consistent, as the store above: otherwise this could read what `inside_` was
+  // before a worker that still saw the pool open.
+  for (int spins = 0; inside_.load() != 0; ++spins) {
     pauseProcessor();
     if (spins > 2000)
       ::sched_yield(); // more threads than processors: let the one that holds the last chunk run
