@@ -96,6 +96,10 @@ Result<GenerationResult> k3::generate(Session &session, Sequence &sequence,
     result.stopped = stop;
     if (stop || result.ids.size() == request.maxNewTokens)
       break;
+    // A full context ends the answer like a stop id; what was generated and the states stay good.
+    result.contextFull = sequence.length() >= session.limits().max_context();
+    if (result.contextFull)
+      break;
     observer.beginStep(1);
     K3_ASSIGN_OR_RETURN(logits, session.decode(sequence, id, observer.taps()));
     observer.endStep(logits);

@@ -51,6 +51,7 @@ public:
 struct GenerationResult {
   std::vector<int32_t> ids; // generated, stop id included
   bool stopped = false;     // by a stop id
+  bool contextFull = false; // by the plan's max_context: the last id could not be fed
   uint64_t prefillTokens = 0, decodeSteps = 0;
   double prefillSeconds = 0, decodeSeconds = 0;
 };

@@ -58,7 +58,10 @@ static Status addIds(const Json &object, const char *key, const std::string &pat
 Result<PromptIds> k3::readPromptIds(const std::string &folder, const plan::Model &model) {
   PromptIds result;
   std::vector<int64_t> bos;
+  // Without a folder there is nothing to read: "/config.json" would be somebody else's file.
   for (const char *name : {"config.json", "generation_config.json"}) {
+    if (folder.empty())
+      break;
     const std::string path = folder + "/" + name;
     K3_ASSIGN_OR_RETURN(Json object, readObject(path));
     const Json inner = object.contains("text_config") && object["text_config"].is_object()

@@ -155,6 +155,10 @@ Status runPrompt(const RunOptions &options, const LoadedPlan &plan) {
     return result.status();
   K3_RETURN_IF_ERROR(printed);
   reportSpeed(*result);
+  if (result->contextFull)
+    logInfo(fmt::format("context: all {} tokens of the plan are used, so the answer ends here; "
+                        "rebuild with a larger --max-context for a longer one",
+                        plan.plan().limits()->max_context()));
   if (request.allLogits) {
     std::vector<int32_t> ids = request.prompt;
     ids.insert(ids.end(), result->ids.begin(), result->ids.end());

@@ -72,12 +72,17 @@
 // CHECK: %[[BIASED:.*]] = tile.map(%[[SCORES]], %{{.*}})
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: arith.addf
+// A NaN among the scores would lose its expert in silence; it joins every weight instead.
+// CHECK: tile.map(%[[BIASED]])
+// CHECK: arith.cmpf uno
+// CHECK: %[[FAULT:.*]] = tile.reduce add
 // CHECK: %{{.*}}, %[[IDS:.*]] = tile.top_k %[[BIASED]] : !tile.tile<1x6xf32> -> !tile.tile<1x2xf32>, !tile.tile<1x2xi32>
 // CHECK: %[[PICKED:.*]] = tile.for %[[J:.*]] = %c0 to %c2 step %c1
 // CHECK: %[[ID:.*]] = tile.extract %[[IDS]][%c0, %[[J]]]
 // CHECK: tile.map(%{{.*}}, %[[ID]], %[[SCORES]])
-// CHECK: %[[SUM:.*]] = tile.reduce add %[[PICKED]] axis 1
-// CHECK: %[[W:.*]] = tile.map(%[[PICKED]], %[[SUM]])
+// CHECK: %[[ALL:.*]] = tile.map(%[[PICKED]], %[[FAULT]])
+// CHECK: %[[SUM:.*]] = tile.reduce add %[[ALL]] axis 1
+// CHECK: %[[W:.*]] = tile.map(%[[ALL]], %[[SUM]])
 // CHECK: %[[D:.*]] = arith.addf %{{.*}}, %[[TINY]]
 // CHECK-NEXT: arith.divf %{{.*}}, %[[D]]
 // CHECK-NEXT: arith.mulf %{{.*}}, %[[SCALE]]
