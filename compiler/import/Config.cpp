@@ -236,7 +236,7 @@ private:
       config_.linearAttn.numHeads = reader_.required(linear_, "num_heads", kHeads);
       config_.linearAttn.headDim = reader_.required(linear_, "head_dim", kHeadDim);
       config_.linearAttn.shortConvKernelSize =
-          reader_.required(linear_, "short_conv_kernel_size", {1, 64});
+          reader_.required(linear_, "short_conv_kernel_size", {2, 64});
       config_.linearAttn.gateLowerBound = reader_.orNull(
           "linear_attn_config.gate_lower_bound",
           reader_.number(linear_, "gate_lower_bound", -std::numeric_limits<double>::infinity()),

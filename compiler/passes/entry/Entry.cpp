@@ -15,6 +15,7 @@
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -43,12 +44,64 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
                              "decode entries; add it, or mark the entry as generic";
       return signalPassFailure();
     }
+    if (failed(checkPrefill(prefill)))
+      return signalPassFailure();
     int64_t maxSeqs = limits.getAs<IntegerAttr>("max_seqs").getInt();
     for (int64_t bucket = 1;; bucket *= 2) {
       addDecode(prefill, std::min(bucket, maxSeqs));
       if (bucket >= maxSeqs)
         break;
     }
+  }
+
+  static BlockArgument findLogitRows(func::FuncOp entry) {
+    for (BlockArgument argument : entry.getArguments())
+      if (auto name = entry.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr);
+          name && name.getValue() == "logit_rows")
+        return argument;
+    return {};
+  }
+
+  /// A decode step fixes the tokens and sequences of the batch and the rows of logits. An entry
+  /// that knows other extents, or does more with `logit_rows` than take them, has no decode form.
+  static LogicalResult checkPrefill(func::FuncOp prefill) {
+    llvm::StringSet<> fixed;
+    for (Type type : prefill.getArgumentTypes())
+      if (auto batch = dyn_cast<BatchType>(type)) {
+        fixed.insert(batch.getTokens());
+        fixed.insert(batch.getSeqs());
+      }
+    BlockArgument rows = findLogitRows(prefill);
+    if (rows) {
+      if (auto sym =
+              dyn_cast_or_null<SymAttr>(cast<RankedTensorType>(rows.getType()).getEncoding()))
+        fixed.insert(sym.getName());
+      for (Operation *user : rows.getUsers())
+        if (auto take = dyn_cast<TakeRowsOp>(user); !take || take.getRows() != rows)
+          return user->emitOpError()
+                 << "k3-entry: uses logit_rows, which a decode entry does not have; only "
+                    "k3.take_rows may, or mark the entry as generic";
+    }
+    WalkResult result = prefill.walk([&](Operation *op) {
+      if (auto take = dyn_cast<TakeRowsOp>(op); take && take.getRows() != rows) {
+        take.emitOpError() << "k3-entry: takes rows by other ids than logit_rows, which a decode "
+                              "entry cannot; mark the "
+                              "entry as generic";
+        return WalkResult::interrupt();
+      }
+      for (Type type : op->getResultTypes()) {
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        auto sym = tensor ? dyn_cast_or_null<SymAttr>(tensor.getEncoding()) : SymAttr();
+        if (sym && !fixed.contains(sym.getName())) {
+          op->emitOpError()
+              << "k3-entry: has an extent '" << sym.getName()
+              << "' that is neither of the batch nor of logit_rows; mark the entry as generic";
+          return WalkResult::interrupt();
+        }
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
   }
 
   void addDecode(func::FuncOp prefill, int64_t bucket) {
@@ -84,10 +137,8 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
       take.getResult().replaceAllUsesWith(take.getX());
       take.erase();
     });
-    for (unsigned i = decode.getNumArguments(); i-- > 0;)
-      if (auto name = decode.getArgAttrOfType<StringAttr>(i, "k3.name");
-          name && name.getValue() == "logit_rows")
-        (void)decode.eraseArgument(i);
+    if (BlockArgument rows = findLogitRows(decode))
+      (void)decode.eraseArgument(rows.getArgNumber());
   }
 
   static void makeStatic(func::FuncOp function, int64_t bucket) {

@@ -126,7 +126,9 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
       Value value = anchor->getResult(0);
       if (GluOp glu = matchGatedPair(*anchor, members))
         value = glu.getResult();
-      while (isOn("tail")) {
+      // Columns that a head passes through are stored beside the product and see no tail.
+      auto head = dyn_cast<HeadLinearOp>(anchor);
+      while (isOn("tail") && !(head && head.getPassBegin() >= 0)) {
         Operation *next = getTail(value);
         if (!next)
           break;

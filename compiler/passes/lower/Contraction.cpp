@@ -185,6 +185,9 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   std::string name = op.getTranspose() ? "headmmt" : "headmm";
   if (failed(tail.run(group, name)))
     return failure();
+  if (passCount > 0 && name != (op.getTranspose() ? "headmmt" : "headmm"))
+    return op.emitOpError() << "passes " << passCount
+                            << " columns through and cannot have ops behind it in its group";
   if (passCount > 0) {
     Value from = m.add(xColumn, k.index(op.getPassBegin()));
     Value rest =

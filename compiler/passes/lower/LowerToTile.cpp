@@ -94,6 +94,8 @@ struct LowerToTile : k3::impl::LowerToTilePassBase<LowerToTile> {
     }
     // Slices were read through; whatever the kernels did not need is gone.
     getOperation().walk([&](func::FuncOp function) {
+      if (function.isDeclaration())
+        return;
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
         if (isa<k3::model::SliceOp, k3::model::WeightOp, k3::model::RefOp>(op) && op.use_empty())
           op.erase();
