@@ -46,7 +46,7 @@ def cpu_flags():
 
 if glob.glob("/dev/nvidia[0-9]*") and loads("libcuda.so.1"):
     config.available_features.add("cuda")
-if loads("libnvrtc.so.13", *sorted(glob.glob("/usr/local/cuda*/lib64/libnvrtc.so.13"))):
+if loads("libnvrtc.so.13", *sorted(glob.glob("/usr/local/cuda*/lib*/libnvrtc.so.13"))):
     config.available_features.add("nvrtc")
 for flag in ("avx2", "avx512f"):
     if flag in cpu_flags():

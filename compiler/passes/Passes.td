@@ -84,6 +84,8 @@ def FusePass : Pass<"k3-fuse", "::mlir::ModuleOp"> {
 
 def LowerToTilePass : Pass<"k3-to-tile", "::mlir::ModuleOp"> {
   let summary = "lowers every fused group to tile kernels and launches";
+  let options = [Option<"sharedBytes", "shared-bytes", "int64_t", "0",
+                        "shared memory of a GPU's block, for which tiles are chosen; 0: a CPU">];
   let dependentDialects = ["::k3::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 

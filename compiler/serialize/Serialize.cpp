@@ -74,6 +74,7 @@ static void writeHead(ModuleOp module, const PlanContents &contents, plan::PlanT
   plan.producer->version = K3_VERSION;
   plan.producer->flags = contents.flags;
   plan.producer->llvm_version = LLVM_VERSION_STRING;
+  plan.producer->nvrtc_version = contents.nvrtcVersion;
   plan.model = writeModel(module->getAttrOfType<DictionaryAttr>(kModelAttr));
   plan.limits = writeLimits(module->getAttrOfType<DictionaryAttr>(model::kLimitsAttr));
   plan.target = std::make_unique<plan::TargetT>();
@@ -86,6 +87,27 @@ static void writeHead(ModuleOp module, const PlanContents &contents, plan::PlanT
   plan.mesh->tp = integer(mesh, "tp", 1);
   plan.mesh->ep = integer(mesh, "ep", 1);
   plan.mesh->pp = integer(mesh, "pp", 1);
+}
+
+/// One image and segment a kernel, in the order of the plan's kernels.
+static Status addCubins(plan::PlanT &plan, const std::vector<KernelImage> &cubins,
+                        std::vector<SegmentBytes> &segments) {
+  for (auto &kernel : plan.kernels) {
+    auto found =
+        llvm::find_if(cubins, [&](const KernelImage &image) { return image.name == kernel->name; });
+    if (found == cubins.end())
+      return Status::failed("kernel '" + kernel->name + "': has no code; compile the plan again");
+    kernel->image = plan.images.size();
+    kernel->block = {found->threads, 1, 1};
+    kernel->shared_bytes = found->sharedBytes;
+    kernel->registers = found->registers;
+    kernel->spill_bytes = found->spillBytes;
+    plan.images.push_back(std::make_unique<plan::ImageT>());
+    plan.images.back()->kind = plan::ImageKind::Cubin;
+    plan.images.back()->segment = segments.size();
+    segments.push_back({kernel->name, found->bytes});
+  }
+  return Status::ok();
 }
 
 Result<std::string> serializePlan(ModuleOp module, const PlanContents &contents) {
@@ -111,6 +133,8 @@ Result<std::string> serializePlan(ModuleOp module, const PlanContents &contents)
     plan.images.back()->kind = plan::ImageKind::CpuSharedObject;
     plan.images.back()->segment = 0;
   }
+  if (!contents.cubins.empty())
+    K3_RETURN_IF_ERROR(addCubins(plan, contents.cubins, segments));
   return writePlan(plan, segments);
 }
 

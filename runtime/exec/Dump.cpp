@@ -94,6 +94,7 @@ Status DumpRecorder::write(const std::string &path, const Session &session,
   const Executor &executor = session.executor();
   for (const plan::State *state : *executor.program().states()) {
     const plan::DType type = executor.program().buffers()->Get(state->buffer())->dtype();
+    K3_RETURN_IF_ERROR(executor.fetch(state->buffer()));
     const std::byte *pool = executor.memory().address(state->buffer());
     const std::vector<uint64_t> shape(state->shape()->begin(), state->shape()->end());
     std::vector<float> values;

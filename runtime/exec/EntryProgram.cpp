@@ -23,7 +23,12 @@ using namespace k3;
 
 void EntryProgram::addLaunch(const plan::Launch &launch, const Memory &memory,
                              std::span<const CpuKernel> kernels) {
-  Launch command{kernels[launch.kernel()], static_cast<uint32_t>(params_.size()), {}, {}};
+  Launch command{kernels.empty() ? nullptr : kernels[launch.kernel()],
+                 launch.kernel(),
+                 static_cast<uint32_t>(params_.size()),
+                 launch.args()->size(),
+                 {},
+                 {}};
   for (unsigned axis = 0; axis < 3; ++axis)
     command.grid[axis] = table_.add(launch.grid()->Get(axis));
   for (const plan::Arg *arg : *launch.args()) {
@@ -192,11 +197,47 @@ void EntryProgram::execute(const Fill &fill, CpuDevice &) const {
   std::memset(fill.to, fill.value, static_cast<uint64_t>(table_.value(fill.bytes)));
 }
 
-void EntryProgram::deliver(const Tap &tap, TapSink &sink) const {
+std::vector<uint64_t> EntryProgram::shapeOf(const Tap &tap) const {
   std::vector<uint64_t> shape;
   for (uint32_t slot : tap.shape)
     shape.push_back(static_cast<uint64_t>(table_.value(slot)));
-  sink.tap(tap.tap->name()->string_view(), tap.buffer->dtype(), shape, tap.data);
+  return shape;
+}
+
+void EntryProgram::deliver(const Tap &tap, TapSink &sink) const {
+  sink.tap(tap.tap->name()->string_view(), tap.buffer->dtype(), shapeOf(tap), tap.data);
+}
+
+Status EntryProgram::deliver(const Tap &tap, TapSink &sink, CudaDevice &device) const {
+  const std::vector<uint64_t> shape = shapeOf(tap);
+  uint64_t bytes = dtypeBytes(tap.buffer->dtype());
+  for (uint64_t extent : shape)
+    bytes *= extent;
+  std::vector<std::byte> data(bytes);
+  K3_RETURN_IF_ERROR(device.fetch(data.data(), tap.data, bytes));
+  sink.tap(tap.tap->name()->string_view(), tap.buffer->dtype(), shape, data.data());
+  return Status::ok();
+}
+
+Status EntryProgram::enqueue(const Launch &launch, CudaDevice &device) const {
+  return device.launch(launch.number, {params_.data() + launch.firstParam, launch.params},
+                       launch.extent[0], launch.extent[1], launch.extent[2]);
+}
+
+Status EntryProgram::enqueue(const Copy &copy, CudaDevice &device) const {
+  return device.copy(copy.to, copy.from,
+                     static_cast<uint64_t>(table_.value(copy.bytes)) * copy.perElement);
+}
+
+Status EntryProgram::enqueue(const Fill &fill, CudaDevice &device) const {
+  return device.fill(fill.to, fill.value, static_cast<uint64_t>(table_.value(fill.bytes)));
+}
+
+/// Nothing depends on a symbol, and all is launches: one graph is right for every step.
+bool EntryProgram::isConstant() const {
+  return symbols_.empty() && std::ranges::all_of(commands_, [](const Command &command) {
+           return std::holds_alternative<Launch>(command) || std::holds_alternative<Order>(command);
+         });
 }
 
 Status EntryProgram::run(CpuDevice &device, std::span<const int64_t> symbols, TapSink *sink) {
@@ -208,4 +249,30 @@ Status EntryProgram::run(CpuDevice &device, std::span<const int64_t> symbols, Ta
       deliver(taps_[tap], *sink);
   }
   return Status::ok();
+}
+
+Status EntryProgram::run(CudaDevice &device, std::span<const int64_t> symbols, TapSink *sink,
+                         bool graphs) {
+  K3_RETURN_IF_ERROR(update(symbols));
+  auto enqueueAll = [&]() -> Status {
+    size_t tap = 0;
+    for (size_t i = 0; i < commands_.size(); ++i) {
+      K3_RETURN_IF_ERROR(
+          std::visit([&](const auto &command) { return enqueue(command, device); }, commands_[i]));
+      for (; sink && tap < taps_.size() && taps_[tap].after == i; ++tap)
+        K3_RETURN_IF_ERROR(deliver(taps_[tap], *sink, device));
+    }
+    return Status::ok();
+  };
+  if (!graphs || (sink && !taps_.empty()) || !isConstant()) {
+    K3_RETURN_IF_ERROR(enqueueAll());
+    return device.finish();
+  }
+  if (!graph_) {
+    K3_RETURN_IF_ERROR(device.beginGraph());
+    K3_RETURN_IF_ERROR(enqueueAll());
+    K3_ASSIGN_OR_RETURN(graph_, device.endGraph());
+  }
+  K3_RETURN_IF_ERROR(device.launchGraph(*graph_));
+  return device.finish();
 }

@@ -15,12 +15,14 @@
 #define K3_RUNTIME_EXEC_ENTRYPROGRAM_H
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/exec/ExprTable.h"
 #include "runtime/exec/Memory.h"
 #include "runtime/schema/plan_generated.h"
 #include "support/Status.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,7 +43,7 @@ public:
 class EntryProgram {
 public:
   /// Prepares entry number ENTRY of PROGRAM. KERNELS holds the entry point of each kernel of the
-  /// plan.
+  /// plan; for a GPU it is empty and MEMORY is the GPU's.
   static Result<EntryProgram> prepare(const plan::Plan &plan, const plan::Program &program,
                                       uint32_t entry, const Memory &memory,
                                       std::span<const CpuKernel> kernels);
@@ -49,11 +51,15 @@ public:
   /// Runs the entry with these values of the plan's symbols, all of them; those the entry does not
   /// use are ignored. With a sink every tap of the entry is delivered.
   Status run(CpuDevice &device, std::span<const int64_t> symbols, TapSink *sink);
+  /// The same on a GPU, whose kernels have the plan's numbers; returns when the step is done. With
+  /// GRAPHS an entry whose launches are always the same is replayed as one graph.
+  Status run(CudaDevice &device, std::span<const int64_t> symbols, TapSink *sink, bool graphs);
 
 private:
   struct Launch {
     CpuKernel kernel;
-    uint32_t firstParam;
+    uint32_t number; // of the kernel in the plan
+    uint32_t firstParam, params;
     uint32_t grid[3]; // slots of the table
     int64_t extent[3];
   };
@@ -97,7 +103,14 @@ private:
   void execute(const Copy &copy, CpuDevice &device) const;
   void execute(const Fill &fill, CpuDevice &device) const;
   void execute(const Order &, CpuDevice &) const {}
+  Status enqueue(const Launch &launch, CudaDevice &device) const;
+  Status enqueue(const Copy &copy, CudaDevice &device) const;
+  Status enqueue(const Fill &fill, CudaDevice &device) const;
+  Status enqueue(const Order &, CudaDevice &) const { return Status::ok(); }
+  bool isConstant() const;
+  std::vector<uint64_t> shapeOf(const Tap &tap) const;
   void deliver(const Tap &tap, TapSink &sink) const;
+  Status deliver(const Tap &tap, TapSink &sink, CudaDevice &device) const;
 
   ExprTable table_;
   std::string name_;
@@ -112,6 +125,7 @@ private:
   std::vector<int64_t> bounds_;  // of symbols_
   std::vector<int64_t> current_; // of symbols_, for which params_ and extents hold
   bool evaluated_ = false;       // params_ and extents hold for current_
+  std::optional<size_t> graph_;  // of the whole entry, on a GPU
 };
 
 } // namespace k3

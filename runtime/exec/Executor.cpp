@@ -12,6 +12,7 @@
 
 #include "runtime/exec/Executor.h"
 
+#include <cstring>
 #include <fmt/format.h>
 
 using namespace k3;
@@ -20,6 +21,8 @@ Result<std::unique_ptr<Executor>>
 Executor::create(const plan::Plan &plan, uint32_t rank,
                  const std::function<std::string_view(uint32_t)> &segment,
                  const ExecutorOptions &options) {
+  if (plan.target()->name()->string_view().starts_with("sm_"))
+    return createOnGpu(plan, rank, segment, options);
   K3_ASSIGN_OR_RETURN(std::unique_ptr<CpuDevice> device, CpuDevice::create(options.threads));
   for (uint32_t i = 0; i < plan.images()->size(); ++i) {
     const plan::Image &image = *plan.images()->Get(i);
@@ -64,6 +67,66 @@ Result<std::unique_ptr<Executor>> Executor::create(const plan::Plan &plan, uint3
   return executor;
 }
 
+Result<std::unique_ptr<Executor>>
+Executor::createOnGpu(const plan::Plan &plan, uint32_t rank,
+                      const std::function<std::string_view(uint32_t)> &segment,
+                      const ExecutorOptions &options) {
+  std::unique_ptr<Executor> executor(new Executor);
+  executor->plan_ = &plan;
+  executor->program_ = plan.programs()->Get(rank);
+  executor->poisonScratch_ = options.poisonScratch;
+  executor->graphs_ = options.graphs;
+  K3_ASSIGN_OR_RETURN(executor->gpu_, CudaDevice::create(plan.target()->name()->string_view()));
+  for (const plan::Kernel *kernel : *plan.kernels()) {
+    const plan::Image &image = *plan.images()->Get(kernel->image());
+    K3_RETURN_IF_ERROR(executor->gpu_
+                           ->addKernel(segment(image.segment()), kernel->name()->str(),
+                                       kernel->block()->Get(0), kernel->shared_bytes())
+                           .status());
+  }
+  K3_ASSIGN_OR_RETURN(executor->memory_, Memory::allocate(*executor->program_));
+  K3_ASSIGN_OR_RETURN(executor->gpuMemory_, Memory::allocate(*executor->program_, *executor->gpu_));
+  for (uint32_t i = 0; i < executor->program_->entries()->size(); ++i) {
+    K3_ASSIGN_OR_RETURN(EntryProgram entry, EntryProgram::prepare(plan, *executor->program_, i,
+                                                                  executor->gpuMemory_, {}));
+    executor->entries_.push_back(std::move(entry));
+  }
+  return executor;
+}
+
+Status Executor::send(uint32_t buffer) {
+  if (!gpu_)
+    return Status::ok();
+  return gpu_->send(gpuMemory_.address(buffer), memory_.address(buffer),
+                    program_->buffers()->Get(buffer)->size());
+}
+
+Status Executor::fetch(uint32_t buffer) const {
+  if (!gpu_)
+    return Status::ok();
+  return gpu_->fetch(memory_.address(buffer), gpuMemory_.address(buffer),
+                     program_->buffers()->Get(buffer)->size());
+}
+
+Status Executor::zero(uint32_t buffer, uint64_t offset, uint64_t bytes) {
+  if (gpu_)
+    return gpu_->fill(gpuMemory_.address(buffer) + offset, 0, bytes);
+  std::memset(memory_.address(buffer) + offset, 0, bytes);
+  return Status::ok();
+}
+
+Status Executor::runOnGpu(uint32_t entry, std::span<const int64_t> symbols, TapSink *sink) {
+  if (poisonScratch_)
+    K3_RETURN_IF_ERROR(gpuMemory_.poisonScratch(*gpu_));
+  const plan::Entry &source = *program_->entries()->Get(entry);
+  for (const plan::EntryArg *input : *source.inputs())
+    K3_RETURN_IF_ERROR(send(input->buffer()));
+  K3_RETURN_IF_ERROR(entries_[entry].run(*gpu_, symbols, sink, graphs_));
+  for (const plan::EntryArg *output : *source.outputs())
+    K3_RETURN_IF_ERROR(fetch(output->buffer()));
+  return Status::ok();
+}
+
 std::optional<uint32_t> Executor::findEntry(std::string_view name) const {
   for (uint32_t i = 0; i < program_->entries()->size(); ++i) {
     if (program_->entries()->Get(i)->name()->string_view() == name)
@@ -73,6 +136,8 @@ std::optional<uint32_t> Executor::findEntry(std::string_view name) const {
 }
 
 Status Executor::run(uint32_t entry, std::span<const int64_t> symbols, TapSink *sink) {
+  if (gpu_)
+    return runOnGpu(entry, symbols, sink);
   if (poisonScratch_)
     memory_.poisonScratch();
   return entries_[entry].run(*device_, symbols, sink);

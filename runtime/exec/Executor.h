@@ -31,6 +31,7 @@ namespace k3 {
 struct ExecutorOptions {
   unsigned threads = 1;
   bool poisonScratch = false; // fill scratch with NaN before every run
+  bool graphs = true;         // replay constant entries as graphs, on a GPU
 };
 
 class Executor {
@@ -53,6 +54,15 @@ public:
   const plan::Program &program() const { return *program_; }
   const Memory &memory() const { return memory_; }
   CpuDevice &device() { return *device_; }
+  bool onGpu() const { return gpu_ != nullptr; }
+
+  /// `memory()` is what the host reads and writes. On a GPU it is a second copy: `send` and `fetch`
+  /// bring a buffer there and back, and `run` does so for the inputs and outputs of its entry. On
+  /// the CPU they do nothing.
+  Status send(uint32_t buffer);
+  Status fetch(uint32_t buffer) const;
+  /// Zeroes bytes of a buffer, wherever they are.
+  Status zero(uint32_t buffer, uint64_t offset, uint64_t bytes);
 
   /// The number of the entry of that name.
   std::optional<uint32_t> findEntry(std::string_view name) const;
@@ -64,9 +74,18 @@ private:
   const plan::Plan *plan_ = nullptr;
   const plan::Program *program_ = nullptr;
   std::unique_ptr<CpuDevice> device_;
+  std::unique_ptr<CudaDevice> gpu_;
   Memory memory_;
+  Memory gpuMemory_;
   std::vector<EntryProgram> entries_;
   bool poisonScratch_ = false;
+  bool graphs_ = true;
+
+  static Result<std::unique_ptr<Executor>>
+  createOnGpu(const plan::Plan &plan, uint32_t rank,
+              const std::function<std::string_view(uint32_t)> &segment,
+              const ExecutorOptions &options);
+  Status runOnGpu(uint32_t entry, std::span<const int64_t> symbols, TapSink *sink);
 };
 
 } // namespace k3

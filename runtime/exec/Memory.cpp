@@ -51,3 +51,23 @@ void Memory::poisonScratch() {
       std::memset(owned.arena.data(), 0xFF, owned.arena.size());
   }
 }
+
+Result<Memory> Memory::allocate(const plan::Program &program, CudaDevice &device) {
+  Memory memory;
+  for (const plan::Arena *arena : *program.arenas()) {
+    K3_ASSIGN_OR_RETURN(std::byte * data,
+                        device.allocate(arena->size(), arenaClassName(arena->cls())));
+    memory.deviceArenas_.push_back({arena->cls(), data, arena->size()});
+  }
+  for (const plan::Buffer *buffer : *program.buffers())
+    memory.addresses_.push_back(memory.deviceArenas_[buffer->arena()].data + buffer->offset());
+  return memory;
+}
+
+Status Memory::poisonScratch(CudaDevice &device) const {
+  for (const OnDevice &arena : deviceArenas_) {
+    if (arena.cls == plan::ArenaClass::Scratch)
+      K3_RETURN_IF_ERROR(device.fill(arena.data, 0xFF, arena.size));
+  }
+  return Status::ok();
+}

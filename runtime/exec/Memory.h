@@ -14,6 +14,7 @@
 #define K3_RUNTIME_EXEC_MEMORY_H
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/schema/plan_generated.h"
 #include "support/Status.h"
 
@@ -31,19 +32,28 @@ std::string_view arenaClassName(plan::ArenaClass cls);
 class Memory {
 public:
   static Result<Memory> allocate(const plan::Program &program);
+  /// The same on a GPU: addresses are the GPU's and the device owns what they point to.
+  static Result<Memory> allocate(const plan::Program &program, CudaDevice &device);
 
   std::byte *address(uint32_t buffer) const { return addresses_[buffer]; }
   std::span<std::byte *const> addresses() const { return addresses_; }
   /// Fills all scratch with 0xFF, which is NaN in every float type: a read of what was not written
   /// shows.
   void poisonScratch();
+  Status poisonScratch(CudaDevice &device) const;
 
 private:
   struct Owned {
     plan::ArenaClass cls;
     HostArena arena;
   };
+  struct OnDevice {
+    plan::ArenaClass cls;
+    std::byte *data;
+    uint64_t size;
+  };
   std::vector<Owned> arenas_;
+  std::vector<OnDevice> deviceArenas_;
   std::vector<std::byte *> addresses_;
 };
 

@@ -48,7 +48,7 @@ static bool poisonWanted() {
   return value && std::string_view(value) == "1";
 }
 
-static Status loadAll(const Executor &executor, const Checkpoint &checkpoint,
+static Status loadAll(Executor &executor, const Checkpoint &checkpoint,
                       const WeightLoadOptions &options) {
   K3_ASSIGN_OR_RETURN(WeightLoadReport report, loadWeights(executor.program(), checkpoint,
                                                            executor.memory().addresses(), options));
@@ -56,6 +56,8 @@ static Status loadAll(const Executor &executor, const Checkpoint &checkpoint,
     logInfo(fmt::format("weights: {} tensors left alone, {} ({})", skipped.count,
                         formatBytes(skipped.bytes), skipped.reason));
   }
+  for (const plan::Weight *weight : *executor.program().weights())
+    K3_RETURN_IF_ERROR(executor.send(weight->buffer()));
   return Status::ok();
 }
 
@@ -92,7 +94,7 @@ Result<std::unique_ptr<Executor>> k3::openPlan(const LoadedPlan &loaded,
   std::fputs(budget.table().c_str(), stderr);
   K3_RETURN_IF_ERROR(budget.check(options.memory));
 
-  ExecutorOptions executorOptions{threads, poisonWanted()};
+  ExecutorOptions executorOptions{threads, poisonWanted(), options.graphs};
   K3_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor,
                       Executor::create(
                           plan, 0, [&loaded](uint32_t segment) { return loaded.segment(segment); },

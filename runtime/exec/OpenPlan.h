@@ -29,6 +29,7 @@ struct OpenOptions {
   unsigned threads = 0;           // 0: K3_THREADS or all processors
   std::optional<uint64_t> memory; // bytes the run may take
   uint64_t dumpBytes = 0;         // host memory for a dump
+  bool graphs = true;             // on a GPU
 };
 
 /// Starts PLAN, which must outlive the executor. With K3_POISON=1 in the environment scratch is

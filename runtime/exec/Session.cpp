@@ -13,7 +13,6 @@
 #include "runtime/exec/Session.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 
 using namespace k3;
@@ -58,12 +57,13 @@ Result<std::unique_ptr<Session>> Session::create(Executor &executor) {
   return session;
 }
 
-void Session::zeroSlot(uint32_t slot) {
+Status Session::zeroSlot(uint32_t slot) {
   for (const plan::State *state : *executor_->program().states()) {
     if (state->kind() != plan::StateKind::LatentCache)
-      std::memset(executor_->memory().address(state->buffer()) + slot * state->slot_bytes(), 0,
-                  state->slot_bytes());
+      K3_RETURN_IF_ERROR(
+          executor_->zero(state->buffer(), slot * state->slot_bytes(), state->slot_bytes()));
   }
+  return Status::ok();
 }
 
 Result<Sequence> Session::open() {
@@ -71,7 +71,7 @@ Result<Sequence> Session::open() {
   if (!slot)
     return Status::failed(fmt::format(
         "sequences: all {} slots are taken; rebuild with a larger --max-seqs", slots_.size()));
-  zeroSlot(slot->index);
+  K3_RETURN_IF_ERROR(zeroSlot(slot->index));
   Sequence sequence;
   sequence.slot_ = *slot;
   return sequence;

@@ -68,7 +68,7 @@ private:
   explicit Session(Executor &executor);
   Status checkIds(const Sequence &sequence, std::span<const int32_t> ids) const;
   Status reserve(Sequence &sequence, uint64_t length);
-  void zeroSlot(uint32_t slot);
+  Status zeroSlot(uint32_t slot);
   Result<std::span<const float>> step(ModelEntry &entry, Sequence &sequence,
                                       std::span<const int32_t> ids, LogitRows rows, TapSink *sink);
 

@@ -245,7 +245,11 @@ Status Runner::refuseUnknown() const {
   return Status::ok();
 }
 
-Status Runner::run(uint32_t entry) { return executor_.run(entry, values_); }
+Status Runner::run(uint32_t entry) {
+  for (const plan::State *state : *program_.states())
+    K3_RETURN_IF_ERROR(executor_.send(state->buffer()));
+  return executor_.run(entry, values_);
+}
 
 void Runner::addTensor(SafetensorsWriter &writer, const std::string &name, plan::DType type,
                        std::vector<uint64_t> shape, const std::byte *data) {
@@ -271,6 +275,7 @@ Status Runner::write(const std::string &path) {
               executor_.memory().address(output->buffer()));
   }
   for (const plan::State *state : *program_.states()) {
+    K3_RETURN_IF_ERROR(executor_.fetch(state->buffer()));
     const plan::Buffer &buffer = *program_.buffers()->Get(state->buffer());
     K3_ASSIGN_OR_RETURN(std::vector<uint64_t> shape, shapeOf(buffer));
     addTensor(writer, state->name()->str(), buffer.dtype(), std::move(shape),

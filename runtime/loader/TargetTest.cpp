@@ -65,11 +65,16 @@ TEST(Target, otherArchitecture) {
 
 TEST(Target, otherDevice) {
   TestPlan test = makeTestPlan();
-  test.plan.target->name = "sm_90a";
   test.plan.images[0]->kind = plan::ImageKind::Cubin;
   EXPECT_EQ(check(test),
-            "t.k3plan: target 'sm_90a': needs another device (got an image of kind Cubin, expected "
+            "t.k3plan: target 'cpu': needs another device (got an image of kind Cubin, expected "
             "CpuSharedObject); rebuild the plan with k3c --target cpu");
+  test.plan.target->name = "sm_90a";
+  EXPECT_EQ(check(test), "");
+  test.plan.images[0]->kind = plan::ImageKind::CpuSharedObject;
+  EXPECT_EQ(check(test),
+            "t.k3plan: target 'sm_90a': needs another device (got an image of kind "
+            "CpuSharedObject, expected Cubin); rebuild the plan with k3c --target cpu");
 }
 
 } // namespace

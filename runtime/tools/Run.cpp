@@ -37,6 +37,7 @@ namespace {
 struct RunOptions {
   std::string plan, weights, prompt, promptIds, dump, entry, inputs;
   bool hasPrompt = false, hasPromptIds = false;
+  bool noGraphs = false;
   bool noBos = false, ignoreEos = false, printIds = false;
   uint64_t maxNewTokens = 256;
   uint64_t prefillChunk = 0;
@@ -135,7 +136,7 @@ Status runPrompt(const RunOptions &options, const LoadedPlan &plan) {
   request.ignoreStop = options.ignoreEos;
   request.allLogits = !options.dump.empty();
 
-  OpenOptions open{options.weights, options.threads, {}, 0};
+  OpenOptions open{options.weights, options.threads, {}, 0, !options.noGraphs};
   if (options.memory)
     open.memory = options.memory;
   if (request.allLogits)
@@ -169,7 +170,7 @@ Status runPrompt(const RunOptions &options, const LoadedPlan &plan) {
 
 Status runEntry(const RunOptions &options, const LoadedPlan &plan) {
   K3_ASSIGN_OR_RETURN(SafetensorsFile inputs, SafetensorsFile::open(options.inputs));
-  OpenOptions open{options.weights, options.threads, {}, 0};
+  OpenOptions open{options.weights, options.threads, {}, 0, !options.noGraphs};
   if (options.memory)
     open.memory = options.memory;
   K3_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, openPlan(plan, open));
@@ -253,6 +254,8 @@ void k3::addRunCommand(CLI::App &app, int &exitCode) {
   command->add_option("--entry", options->entry,
                       "run this entry alone, on the tensors of --inputs");
   command->add_option("--inputs", options->inputs, "safetensors file with the inputs of --entry");
+  command->add_flag("--no-graphs", options->noGraphs,
+                    "on a GPU, launch kernels one by one instead of as graphs");
   command
       ->add_option("--threads", options->threads,
                    "threads for kernels (default: K3_THREADS, or all processors)")

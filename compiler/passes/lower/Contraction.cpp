@@ -169,18 +169,24 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   TileMath m(k);
   int64_t bm = chooseRows(op.getX().getType(), context.knobs);
   Value rows = k.rows(op.getX().getType());
+  int64_t bn = context.knobs.headColumns ? std::min(n, context.knobs.headColumns) : n;
   Value head = k.blockId(tile::GridAxis::X), m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
+  Value n0 = bn == n ? k.index(0) : m.mul(k.blockId(tile::GridAxis::Z), k.index(bn));
   Value xView = k.view(x.tensor), wView = k.view(op.getWeight());
   Value xColumn = m.add(m.mul(head, k.index(xStride)), k.index(x.begin));
   Value weightRow = m.add(m.mul(head, k.index(op.getStrideRows())), k.index(op.getRowBegin()));
 
   Value xTile = m.load(xView, {bm, inner}, {m0, xColumn}, {rows, m.add(xColumn, k.index(inner))});
-  Value wTile = m.load(wView, {rowsOfHead, extent}, {weightRow, k.index(0)},
-                       {m.add(weightRow, k.index(rowsOfHead)), k.index(extent)});
-  Value acc = m.mma(m.splat({bm, n}, 0.0), xTile, wTile, false, !op.getTranspose());
+  // The block's columns are rows of the stored matrix, or its columns when it is transposed.
+  Value wTile = op.getTranspose()
+                    ? m.load(wView, {rowsOfHead, bn}, {weightRow, n0},
+                             {m.add(weightRow, k.index(rowsOfHead)), k.index(extent)})
+                    : m.load(wView, {bn, extent}, {m.add(weightRow, n0), k.index(0)},
+                             {m.add(weightRow, k.index(rowsOfHead)), k.index(extent)});
+  Value acc = m.mma(m.splat({bm, bn}, 0.0), xTile, wTile, false, !op.getTranspose());
 
-  Value column = m.mul(head, k.index(outStride));
-  Tail tail(k, m, {m0, rows, column, m.add(column, k.index(n)), bm, n});
+  Value column = m.mul(head, k.index(outStride)), first = m.add(column, n0);
+  Tail tail(k, m, {m0, rows, first, m.add(column, k.index(n)), bm, bn});
   tail.define(op.getResult(), round(m, acc, op.getResult()));
   std::string name = op.getTranspose() ? "headmmt" : "headmm";
   if (failed(tail.run(group, name)))
@@ -188,6 +194,7 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   if (passCount > 0 && name != (op.getTranspose() ? "headmmt" : "headmm"))
     return op.emitOpError() << "passes " << passCount
                             << " columns through and cannot have ops behind it in its group";
+  // With several blocks of columns each of them copies the same numbers to the same place.
   if (passCount > 0) {
     Value from = m.add(xColumn, k.index(op.getPassBegin()));
     Value rest =
@@ -197,8 +204,9 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   }
   name += "_h" + std::to_string(heads) + "_n" + std::to_string(n) + "_k" + std::to_string(inner) +
           "_m" + std::to_string(bm) + "_" + typeName(op.getResult().getType());
-  auto launch = k.finish(name, k.hostIndex(heads),
-                         k.hostCeilDiv(k.hostRows(op.getX().getType()), bm), k.hostIndex(1));
+  auto launch =
+      k.finish(name, k.hostIndex(heads), k.hostCeilDiv(k.hostRows(op.getX().getType()), bm),
+               k.hostIndex(llvm::divideCeil(n, bn)));
   group.replaceAllUsesWith(launch.getResults());
   group.erase();
   return success();

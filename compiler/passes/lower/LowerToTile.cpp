@@ -57,9 +57,12 @@ const char *findMissing(k3::model::FusedOp group) {
 }
 
 struct LowerToTile : k3::impl::LowerToTilePassBase<LowerToTile> {
+  using LowerToTilePassBase::LowerToTilePassBase;
+
   void runOnOperation() override {
     k3::lower::KernelTable kernels(getOperation());
-    k3::lower::Knobs knobs;
+    k3::lower::Knobs knobs =
+        sharedBytes ? k3::lower::Knobs::forGpu(sharedBytes) : k3::lower::Knobs();
     OpBuilder builder(&getContext());
     k3::lower::Context context{builder, kernels, knobs};
     SmallVector<k3::model::FusedOp> groups;

@@ -33,6 +33,21 @@ struct Knobs {
   int64_t attentionHeads = 16;
   /// Channels of one block of the convolution.
   int64_t convChannels = 1024;
+  /// Output columns of one block of a projection a head; 0: all of the head.
+  int64_t headColumns = 0;
+
+  /// Tiles of a block live in shared memory: about 90 KiB, and the recurrence's state of 64 KiB
+  /// with 7 KiB a row of a chunk.
+  static Knobs forGpu(int64_t sharedBytes) {
+    Knobs knobs;
+    knobs.contractionDepth = 256;
+    knobs.attentionHeads = 4;
+    knobs.convChannels = 256;
+    knobs.headColumns = 32;
+    if (sharedBytes < 120 * 1024)
+      knobs.chunk = 8;
+    return knobs;
+  }
 };
 
 struct Context {

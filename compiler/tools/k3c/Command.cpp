@@ -38,6 +38,7 @@ Exit status: 0 done, 1 failed at work, 2 refused input or wrong command line.)";
 const std::map<std::string, EmitKind> kEmits = {{"k3", EmitKind::K3},
                                                 {"sharded", EmitKind::Sharded},
                                                 {"tile", EmitKind::Tile},
+                                                {"cuda", EmitKind::Cuda},
                                                 {"plan", EmitKind::Plan}};
 
 } // namespace
@@ -56,8 +57,9 @@ CommandLine parseCommandLine(int argc, const char *const *argv) {
          "a checkpoint folder, a config.json (that file alone), or a .mlir file in the k3 dialect")
       ->required();
   app.add_option("-o,--output", options.output, "the file to write");
-  app.add_option("--target", options.target, "cpu: any x86-64-v3 machine; cpu-native: this machine")
-      ->check(CLI::IsMember({"cpu", "cpu-native"}))
+  app.add_option("--target", options.target,
+                 "cpu: any x86-64-v3 machine; cpu-native: this machine; sm_...: a GPU")
+      ->check(CLI::IsMember({"cpu", "cpu-native", "sm_80", "sm_90a", "sm_100a", "sm_120a"}))
       ->capture_default_str();
   app.add_option("--dtype", options.dtype, "activations, latent cache and conv state")
       ->check(CLI::IsMember({"bf16", "f32"}))
@@ -80,6 +82,9 @@ CommandLine parseCommandLine(int argc, const char *const *argv) {
   app.add_option("--emit", emit, "what to write")
       ->check(CLI::IsMember(kEmits))
       ->capture_default_str();
+  app.add_option("--nvrtc", options.nvrtc,
+                 "the NVRTC library that compiles for GPUs; default: K3_NVRTC, then the usual "
+                 "places");
   // One rule each time: a list would swallow a MODEL that follows.
   app.add_option("--no-fuse", options.noFuse,
                  "leave one rule of the fuse phase out (scan, tail or row; may be repeated): same "

@@ -14,6 +14,7 @@
 #include "compiler/tools/k3c/Driver.h"
 
 #include "compiler/codegen/cpu/CpuCodegen.h"
+#include "compiler/codegen/cuda/CudaCodegen.h"
 #include "compiler/import/Report.h"
 #include "compiler/import/ir/BuildModel.h"
 #include "compiler/serialize/Serialize.h"
@@ -62,6 +63,9 @@ private:
   Diagnostics diagnostics;
   OwningOpRef<ModuleOp> module;
   std::optional<cpu::CpuImage> image;
+  std::vector<cuda::CudaKernel> kernels;
+  std::vector<cuda::CudaCode> codes;
+  std::string nvrtcVersion;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
   static DialectRegistry makeRegistry() {
@@ -75,6 +79,7 @@ private:
   Status parse();
   Status runPhase(const PhaseInfo &info);
   Status fail() const;
+  Status generateForGpu();
   Status writeText();
   Status writePlan();
   DictionaryAttr modelAttr(const ImportedModel &imported, const std::string &configHash,
@@ -102,6 +107,7 @@ Result<std::pair<Phase, Phase>> phaseRange(const CompileOptions &options) {
     last = Phase::Numerics;
     break;
   case EmitKind::Tile:
+  case EmitKind::Cuda:
     last = Phase::Schedule;
     break;
   case EmitKind::Plan:
@@ -212,6 +218,8 @@ Status Compilation::runPhase(const PhaseInfo &info) {
   if (info.phase == Phase::Import)
     return options.isMlir() ? parse() : import();
   if (info.phase == Phase::Codegen) {
+    if (options.isGpu())
+      return generateForGpu();
     auto compiled =
         cpu::compileForCpu(*module, {options.target == "cpu-native" ? "host" : "x86-64-v3"});
     if (failed(compiled))
@@ -225,12 +233,47 @@ Status Compilation::runPhase(const PhaseInfo &info) {
   addPhase(pm, info.phase, options);
   if (failed(pm.run(*module)))
     return fail();
+  // A kernel that does not fit its GPU is refused here, before anything is planned around it.
+  if (info.phase == Phase::Schedule && options.isGpu() &&
+      failed(cuda::checkForCuda(*module, *cuda::findTarget(options.target))))
+    return fail();
+  return Status::ok();
+}
+
+Status Compilation::generateForGpu() {
+  const cuda::CudaTarget &target = *cuda::findTarget(options.target);
+  auto printed = cuda::printForCuda(*module, target);
+  if (failed(printed))
+    return fail();
+  kernels = std::move(*printed);
+  cuda::CompileSettings settings;
+  settings.nvrtc = options.nvrtc;
+  settings.progress = true;
+  K3_ASSIGN_OR_RETURN(codes, cuda::compileForCuda(kernels, target, settings, nvrtcVersion));
+  for (auto [kernel, code] : llvm::zip(kernels, codes))
+    if (code.spillBytes > 0)
+      llvm::errs() << "k3c: warning: " << kernel.name << ": spills " << code.spillBytes
+                   << " bytes of registers to memory\n";
   return Status::ok();
 }
 
 Status Compilation::writeText() {
   std::string text;
   llvm::raw_string_ostream os(text);
+  if (options.emit == EmitKind::Cuda) {
+    if (!options.isGpu())
+      return Status::refused("--emit=cuda: needs a GPU (got --target " + options.target +
+                             ", expected sm_80, sm_90a, sm_100a or sm_120a)");
+    auto printed = cuda::printForCuda(*module, *cuda::findTarget(options.target));
+    if (failed(printed))
+      return fail();
+    for (const cuda::CudaKernel &kernel : *printed)
+      os << kernel.text << "\n";
+    if (!options.output.empty())
+      return writeFileAtomic(options.output, text);
+    llvm::outs() << text;
+    return Status::ok();
+  }
   // With locations, so that a later --compile-from knows where the keys stand.
   module->print(os, OpPrintingFlags().enableDebugInfo(!options.output.empty()).useLocalScope());
   os << "\n";
@@ -247,9 +290,18 @@ Status Compilation::writePlan() {
   for (const std::string &rule : options.noFuse)
     contents.flags.push_back("--no-fuse " + rule);
   contents.target = options.target;
-  contents.triple = image->triple;
-  contents.features = image->features;
-  contents.sharedObject = image->sharedObject;
+  if (image) {
+    contents.triple = image->triple;
+    contents.features = image->features;
+    contents.sharedObject = image->sharedObject;
+  } else {
+    contents.triple = "nvptx64-nvidia-cuda";
+    contents.nvrtcVersion = nvrtcVersion;
+    for (auto [kernel, code] : llvm::zip(kernels, codes))
+      contents.cubins.push_back({kernel.name, code.cubin, uint32_t(kernel.threads),
+                                 uint64_t(kernel.sharedBytes), uint32_t(code.registers),
+                                 uint32_t(code.spillBytes)});
+  }
   K3_ASSIGN_OR_RETURN(std::string bytes, serializePlan(*module, contents));
   std::string output = options.output;
   if (output.empty())
@@ -259,7 +311,7 @@ Status Compilation::writePlan() {
                  .str();
   K3_RETURN_IF_ERROR(writeFileAtomic(output, bytes));
   llvm::errs() << "k3c: wrote " << output << " (" << bytes.size() << " bytes, "
-               << image->kernels.size() << " kernels)\n";
+               << (image ? image->kernels.size() : kernels.size()) << " kernels)\n";
   return Status::ok();
 }
 

@@ -22,14 +22,14 @@
 
 namespace k3 {
 
-enum class EmitKind { K3, Sharded, Tile, Plan };
+enum class EmitKind { K3, Sharded, Tile, Cuda, Plan };
 
 struct CompileOptions {
   /// A folder, a config file, or a .mlir file in the k3 dialect.
   std::string model;
   /// Empty: text goes to standard output, a plan to `model.k3plan` in the working directory.
   std::string output;
-  /// `cpu` (x86-64-v3) or `cpu-native`.
+  /// `cpu` (x86-64-v3), `cpu-native`, or an architecture of GPUs.
   std::string target = "cpu";
   /// `bf16` or `f32`: activations, cache and conv state.
   std::string dtype = "bf16";
@@ -49,6 +49,10 @@ struct CompileOptions {
   bool json = false;
   bool explain = false;
 
+  /// The NVRTC library; empty: where it usually is.
+  std::string nvrtc;
+
+  bool isGpu() const { return target.starts_with("sm_"); }
   bool isMlir() const { return model.ends_with(".mlir"); }
   /// Bytes of an element of cache and conv state.
   int64_t elementBytes() const { return dtype == "f32" ? 4 : 2; }

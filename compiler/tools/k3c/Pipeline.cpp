@@ -11,6 +11,7 @@
 
 #include "compiler/tools/k3c/Pipeline.h"
 
+#include "compiler/codegen/cuda/CudaTarget.h"
 #include "compiler/passes/Passes.h"
 #include "dialects/tile/TileOps.h"
 #include "dialects/tile/Transforms/Passes.h"
@@ -55,12 +56,16 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
     break;
   }
 
-  case Phase::Tile:
-    pm.addPass(createLowerToTilePass());
+  case Phase::Tile: {
+    LowerToTilePassOptions lower;
+    if (const cuda::CudaTarget *gpu = cuda::findTarget(options.target))
+      lower.sharedBytes = gpu->sharedBytes;
+    pm.addPass(createLowerToTilePass(lower));
     // What the lowering wrote twice: index arithmetic, bounds, views of the same batch field.
     pm.addPass(createCSEPass());
     pm.addPass(createCanonicalizerPass());
     break;
+  }
 
   case Phase::Schedule:
     pm.addNestedPass<tile::KernelOp>(tile::createTileAllocateShared());

@@ -1,0 +1,92 @@
+//===- Header.h - The header of all generated kernels -----------*- C++ -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Instructions and conversions that have no operator in CUDA C++. Kernels include it by name from
+// memory, so no folder of headers is needed to compile them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef K3_COMPILER_CODEGEN_CUDA_HEADER_H
+#define K3_COMPILER_CODEGEN_CUDA_HEADER_H
+
+namespace k3::cuda {
+
+inline constexpr const char *kHeaderName = "k3_device.h";
+inline constexpr const char *kHeaderText = R"(#pragma once
+
+/// A bf16 number in memory. It is computed with as a float.
+struct k3_bf16 { unsigned short bits; };
+
+#define k3_infinity __int_as_float(0x7f800000)
+#define k3_nan __int_as_float(0x7fc00000)
+
+__device__ __forceinline__ float k3_float(k3_bf16 x) { return __int_as_float(static_cast<int>(x.bits) << 16); }
+
+/// Round to nearest, ties to even; a NaN stays a NaN.
+__device__ __forceinline__ k3_bf16 k3_narrow(float x) {
+  const unsigned bits = static_cast<unsigned>(__float_as_int(x));
+  if (x != x)
+    return {static_cast<unsigned short>((bits >> 16) | 0x40)};
+  return {static_cast<unsigned short>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
+}
+__device__ __forceinline__ float k3_round(float x) { return k3_float(k3_narrow(x)); }
+
+__device__ __forceinline__ float k3_add(float x, float y) { return x + y; }
+__device__ __forceinline__ float k3_minimum(float x, float y) { return x != x ? x : y != y ? y : fminf(x, y); }
+__device__ __forceinline__ float k3_maximum(float x, float y) { return x != x ? x : y != y ? y : fmaxf(x, y); }
+template <typename T> __device__ __forceinline__ T k3_min(T x, T y) { return x < y ? x : y; }
+template <typename T> __device__ __forceinline__ T k3_max(T x, T y) { return x < y ? y : x; }
+template <typename T> __device__ __forceinline__ T k3_floor_div(T x, T y) {
+  return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+template <typename T> __device__ __forceinline__ T k3_ceil_div(T x, T y) {
+  return x / y + (x % y != 0 && (x < 0) == (y < 0));
+}
+
+/// Sum over neighbouring LANES lanes; every lane of the warp takes part.
+template <int LANES> __device__ __forceinline__ float k3_lanes_sum(float x) {
+  for (int distance = LANES / 2; distance > 0; distance /= 2)
+    x += __shfl_xor_sync(0xffffffffu, x, distance);
+  return x;
+}
+__device__ __forceinline__ float k3_warp_sum(float x) { return k3_lanes_sum<32>(x); }
+__device__ __forceinline__ float k3_warp_max(float x) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    x = k3_maximum(x, __shfl_xor_sync(0xffffffffu, x, distance));
+  return x;
+}
+
+/// Element `odd` of a byte of two E2M1 codes, times 2^(scale - 127).
+__device__ __forceinline__ float k3_mxfp4(int codes, int odd, int scale) {
+  const int code = (odd ? codes >> 4 : codes) & 15;
+  const int exponent = (code >> 1) & 3, mantissa = code & 1;
+  // Subnormal: 0 or 0.5. Else (1 + mantissa / 2) * 2^(exponent - 1).
+  const float magnitude = exponent == 0 ? 0.5f * mantissa
+                                        : __int_as_float((126 + exponent) << 23 | mantissa << 22);
+  const float factor = scale == 255 ? k3_nan : scale == 0 ? __int_as_float(0x00400000) : __int_as_float(scale << 23);
+  return (code & 8 ? -magnitude : magnitude) * factor;
+}
+
+/// Whether value x at index i stands before y at j: larger first, NaN last, then by index.
+__device__ __forceinline__ int k3_before(float x, int i, float y, int j) {
+  const bool nanX = x != x, nanY = y != y;
+  if (nanX || nanY)
+    return nanX == nanY ? i < j : nanY;
+  return x > y || (x == y && i < j);
+}
+
+/// The kernel before this one in the stream has written what this one reads.
+__device__ __forceinline__ void k3_begin() {
+#if K3_PROGRAMMATIC_LAUNCH
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+)";
+
+} // namespace k3::cuda
+
+#endif // K3_COMPILER_CODEGEN_CUDA_HEADER_H
