@@ -9,11 +9,8 @@ endif()
 
 add_library(k3_flags INTERFACE)
 target_compile_options(k3_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter
-                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-dangling-reference>)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  set_property(TARGET k3_flags PROPERTY INTERFACE_COMPILE_OPTIONS
-               -Wall -Wextra -Werror -Wno-unused-parameter -Wno-maybe-uninitialized)
-endif()
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>)
 target_include_directories(k3_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 target_compile_definitions(k3_flags INTERFACE K3_VERSION="${PROJECT_VERSION}")
 if(K3_SANITIZE)

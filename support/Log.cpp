@@ -69,7 +69,6 @@ void setLogLevel(LogLevel level) {
 void logError(std::string_view message) { logger().log(spdlog::level::err, view(message)); }
 void logWarning(std::string_view message) { logger().log(spdlog::level::warn, view(message)); }
 void logInfo(std::string_view message) { logger().log(spdlog::level::info, view(message)); }
-void logDebug(std::string_view message) { logger().log(spdlog::level::debug, view(message)); }
 
 int reportStatus(const Status &status) {
   if (!status.isOk())

@@ -27,7 +27,6 @@ void setLogLevel(LogLevel level);
 void logError(std::string_view message);
 void logWarning(std::string_view message);
 void logInfo(std::string_view message);
-void logDebug(std::string_view message);
 
 /// Logs the message of a failure and returns the exit status it stands for; a success is silent and
 /// gives 0.

@@ -13,6 +13,7 @@
 #include "runtime/exec/Budget.h"
 
 #include "runtime/exec/Memory.h"
+#include "runtime/loader/ArenaNames.h"
 #include "support/Format.h"
 
 #include <algorithm>

@@ -11,27 +11,11 @@
 
 #include "runtime/exec/Memory.h"
 
+#include "runtime/loader/ArenaNames.h"
+
 #include <cstring>
 
 using namespace k3;
-
-std::string_view k3::arenaClassName(plan::ArenaClass cls) {
-  switch (cls) {
-  case plan::ArenaClass::Weights:
-    return "weights";
-  case plan::ArenaClass::State:
-    return "state";
-  case plan::ArenaClass::Cache:
-    return "cache";
-  case plan::ArenaClass::Scratch:
-    return "scratch";
-  case plan::ArenaClass::Io:
-    return "io";
-  case plan::ArenaClass::Peer:
-    return "peer";
-  }
-  return "?";
-}
 
 Result<Memory> Memory::allocate(const plan::Program &program) {
   Memory memory;

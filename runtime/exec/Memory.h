@@ -21,13 +21,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace k3 {
-
-/// "weights", "state", ...
-std::string_view arenaClassName(plan::ArenaClass cls);
 
 class Memory {
 public:

@@ -107,24 +107,6 @@ std::string exprText(const plan::Plan &plan, uint32_t expr) {
   return text;
 }
 
-const char *arenaName(plan::ArenaClass cls) {
-  switch (cls) {
-  case plan::ArenaClass::Weights:
-    return "weights";
-  case plan::ArenaClass::State:
-    return "state";
-  case plan::ArenaClass::Cache:
-    return "cache";
-  case plan::ArenaClass::Scratch:
-    return "scratch";
-  case plan::ArenaClass::Io:
-    return "io";
-  case plan::ArenaClass::Peer:
-    return "peer";
-  }
-  return "unknown";
-}
-
 MemoryByClass memoryOf(const plan::Program &program) {
   MemoryByClass memory;
   memory.bytes.resize(static_cast<size_t>(plan::ArenaClass::MAX) + 1);

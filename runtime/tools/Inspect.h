@@ -60,9 +60,6 @@ struct MemoryByClass {
 };
 MemoryByClass memoryOf(const plan::Program &program);
 
-/// "scratch" for ArenaClass::Scratch.
-const char *arenaName(plan::ArenaClass cls);
-
 /// How often each kind of command occurs in ENTRY, by its name in lower case ("launch",
 /// "host_call").
 std::map<std::string, uint64_t> commandCounts(const plan::Entry &entry);

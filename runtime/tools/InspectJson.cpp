@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/loader/ArenaNames.h"
 #include "runtime/tools/Inspect.h"
 
 #include "support/Format.h"
@@ -155,7 +156,7 @@ Json memoryJson(const plan::Program &program) {
   MemoryByClass memory = memoryOf(program);
   Json bytes = {{"rank", program.rank()}};
   for (size_t cls = 0; cls < memory.bytes.size(); ++cls)
-    bytes[arenaName(static_cast<plan::ArenaClass>(cls))] = memory.bytes[cls];
+    bytes[std::string(arenaClassName(static_cast<plan::ArenaClass>(cls)))] = memory.bytes[cls];
   bytes["total"] = memory.total;
   return bytes;
 }

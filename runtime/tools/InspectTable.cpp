@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/loader/ArenaNames.h"
 #include "runtime/tools/Inspect.h"
 
 #include "support/Format.h"
@@ -101,7 +102,7 @@ void appendMemory(std::string &out, const plan::Plan &plan) {
   std::string text = fmt::format("{}", formatBytes(memory.total));
   for (size_t cls = 0; cls < memory.bytes.size(); ++cls)
     if (memory.bytes[cls])
-      text += fmt::format(", {} {}", arenaName(static_cast<plan::ArenaClass>(cls)),
+      text += fmt::format(", {} {}", arenaClassName(static_cast<plan::ArenaClass>(cls)),
                           formatBytes(memory.bytes[cls]));
   line(out, "memory",
        plan.programs()->size() == 1

@@ -33,12 +33,12 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
     ModuleOp module = getOperation();
     func::FuncOp prefill;
     for (auto function : module.getOps<func::FuncOp>())
-      if (auto kind = function->getAttrOfType<StringAttr>("k3.entry");
+      if (auto kind = function->getAttrOfType<StringAttr>(kEntryAttr);
           kind && kind.getValue() == "prefill")
         prefill = function;
     if (!prefill)
       return;
-    auto limits = module->getAttrOfType<DictionaryAttr>("k3.limits");
+    auto limits = module->getAttrOfType<DictionaryAttr>(kLimitsAttr);
     if (!limits) {
       prefill.emitError() << "k3-entry: the module has no k3.limits, whose max_seqs bounds the "
                              "decode entries; add it, or mark the entry as generic";
@@ -120,8 +120,8 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
     }
     func::FuncOp decode = prefill.clone();
     decode.setSymNameAttr(builder.getStringAttr("decode" + suffix.getValue()));
-    decode->setAttr("k3.entry", builder.getStringAttr("decode"));
-    decode->setAttr("k3.bucket", builder.getI64IntegerAttr(bucket));
+    decode->setAttr(kEntryAttr, builder.getStringAttr("decode"));
+    decode->setAttr(kBucketAttr, builder.getI64IntegerAttr(bucket));
     builder.insert(decode);
     decode.walk([&](func::CallOp call) {
       call.setCalleeAttr(FlatSymbolRefAttr::get(bodies[call.getCalleeAttr().getAttr()]));

@@ -96,7 +96,7 @@ CommandLine parseCommandLine(int argc, const char *const *argv) {
   app.add_flag("--dry-run", options.dryRun, "print the numbers of the model and write nothing");
   app.add_flag("--json", options.json, "print reports as JSON");
   app.add_flag("--explain", options.explain,
-               "say which schedules were considered and why one was taken");
+               "print every phase as it begins, and what fusion left apart and what that costs");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

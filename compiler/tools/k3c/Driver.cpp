@@ -183,7 +183,7 @@ Status Compilation::import() {
     K3_ASSIGN_OR_RETURN(indexHash, sha256OfFile(index));
   }
   module = buildModel(&context, imported, limits);
-  (*module)->setAttr("k3.model", modelAttr(imported, configHash, indexHash));
+  (*module)->setAttr(kModelAttr, modelAttr(imported, configHash, indexHash));
   return Status::ok();
 }
 
@@ -197,8 +197,8 @@ Status Compilation::parse() {
                       options.maxLogitRows, 64};
     (*module)->setAttr(model::kLimitsAttr, makeLimitsAttr(&context, limits));
   }
-  if (!(*module)->hasAttr("k3.model"))
-    (*module)->setAttr("k3.model",
+  if (!(*module)->hasAttr(kModelAttr))
+    (*module)->setAttr(kModelAttr,
                        b.getDictionaryAttr(b.getNamedAttr(
                            "name", b.getStringAttr(llvm::sys::path::filename(options.model)))));
   return Status::ok();
@@ -269,14 +269,11 @@ Status Compilation::writeText() {
       return fail();
     for (const cuda::CudaKernel &kernel : *printed)
       os << kernel.text << "\n";
-    if (!options.output.empty())
-      return writeFileAtomic(options.output, text);
-    llvm::outs() << text;
-    return Status::ok();
+  } else {
+    // With locations, so that a later --compile-from knows where the keys stand.
+    module->print(os, OpPrintingFlags().enableDebugInfo(!options.output.empty()).useLocalScope());
+    os << "\n";
   }
-  // With locations, so that a later --compile-from knows where the keys stand.
-  module->print(os, OpPrintingFlags().enableDebugInfo(!options.output.empty()).useLocalScope());
-  os << "\n";
   if (options.output.empty()) {
     llvm::outs() << text;
     return Status::ok();

@@ -85,3 +85,15 @@ func.func private @no_limits(%q: tensor<3x78xbf16>, %cache: !k3.latent_cache<64x
   } -> tensor<3x60xbf16>
   return %y : tensor<3x60xbf16>
 }
+
+// -----
+
+func.func private @tail_of_passed_columns(%x: tensor<4x36xf32>, %w: tensor<24x5xbf16>, %y: tensor<4x27xf32>) -> tensor<4x27xf32> {
+  %z = k3.fused "head_contraction" {
+    // expected-error @below {{passes 4 columns through and cannot have ops behind it in its group}}
+    %a = k3.head_linear %x, %w {heads = 3 : i64, stride_rows = 8 : i64, row_begin = 0 : i64, rows = 8 : i64, transpose, pass_begin = 8 : i64, pass_count = 4 : i64} : tensor<4x36xf32>, tensor<24x5xbf16> -> tensor<4x27xf32>
+    %b = k3.add %a, %y : tensor<4x27xf32>, tensor<4x27xf32> -> tensor<4x27xf32>
+    k3.yield %b : tensor<4x27xf32>
+  } -> tensor<4x27xf32>
+  return %z : tensor<4x27xf32>
+}
