@@ -5,8 +5,9 @@
 #
 # ===----------------------------------------------------------------------===#
 #
-# ops_test.py BIN WORK FILE...: compiles Inputs/FILE.mlir and runs its entries on inputs that a model rarely gives: empty
-# sequences, padding, poisoned memory, saturated gates, ties, every code. Right answers come from tests/oracle.
+# ops_test.py BIN WORK FILE[:GPU]...: compiles Inputs/FILE.mlir and runs its entries on inputs that a model rarely gives:
+# empty sequences, padding, poisoned memory, saturated gates, ties, every code. Right answers come from tests/oracle. With a
+# GPU the CPU runs the kernels that were made for it.
 #
 # ===----------------------------------------------------------------------===#
 import json
@@ -182,9 +183,11 @@ CASES = {"rows": rows, "experts": experts, "conv": conv, "kda": ops_sequences.kd
 def main():
     bin_dir, work, *names = sys.argv[1:]
     report = engine.Report()
-    for name in names:
-        tools = engine.Engine(bin_dir, os.path.join(work, "ops-" + name))
-        plan = tools.compile(os.path.join(engine.HERE, "Inputs", name + ".mlir"), name, "f32")
+    for case in names:
+        name, _, gpu = case.partition(":")
+        tools = engine.Engine(bin_dir, os.path.join(work, "ops-" + case.replace(":", "-")))
+        schedule = ["--schedule", gpu] if gpu else []
+        plan = tools.compile(os.path.join(engine.HERE, "Inputs", name + ".mlir"), name, "f32", *schedule)
         CASES[name](lambda entry, inputs: tools.entry(plan, entry, inputs), report)
     report.finish()
 

@@ -85,6 +85,10 @@ CommandLine parseCommandLine(int argc, const char *const *argv) {
   app.add_option("--nvrtc", options.nvrtc,
                  "the NVRTC library that compiles for GPUs; default: K3_NVRTC, then the usual "
                  "places");
+  // For tests: with --target cpu it runs the kernels of a GPU without one.
+  app.add_option("--schedule", options.schedule, "the GPU for which tiles are chosen")
+      ->check(CLI::IsMember({"sm_80", "sm_90a", "sm_100a", "sm_120a"}))
+      ->group("");
   // One rule each time: a list would swallow a MODEL that follows.
   app.add_option("--no-fuse", options.noFuse,
                  "leave one rule of the fuse phase out (scan, tail or row; may be repeated): same "

@@ -284,6 +284,8 @@ Status Compilation::writeText() {
 Status Compilation::writePlan() {
   PlanContents contents;
   contents.flags = {"--target " + options.target, "--dtype " + options.dtype};
+  if (!options.schedule.empty())
+    contents.flags.push_back("--schedule " + options.schedule);
   for (const std::string &rule : options.noFuse)
     contents.flags.push_back("--no-fuse " + rule);
   contents.target = options.target;

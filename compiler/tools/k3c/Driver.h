@@ -31,6 +31,8 @@ struct CompileOptions {
   std::string output;
   /// `cpu` (x86-64-v3), `cpu-native`, or an architecture of GPUs.
   std::string target = "cpu";
+  /// The GPU for which the lowerings choose tiles; empty: the target.
+  std::string schedule;
   /// `bf16` or `f32`: activations, cache and conv state.
   std::string dtype = "bf16";
   int64_t maxSeqs = 1;

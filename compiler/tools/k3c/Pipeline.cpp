@@ -58,7 +58,8 @@ void addPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
 
   case Phase::Tile: {
     LowerToTilePassOptions lower;
-    if (const cuda::CudaTarget *gpu = cuda::findTarget(options.target))
+    if (const cuda::CudaTarget *gpu =
+            cuda::findTarget(options.schedule.empty() ? options.target : options.schedule))
       lower.sharedBytes = gpu->sharedBytes;
     pm.addPass(createLowerToTilePass(lower));
     // What the lowering wrote twice: index arithmetic, bounds, views of the same batch field.
