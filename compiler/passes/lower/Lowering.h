@@ -31,6 +31,12 @@ struct Knobs {
   int64_t chunk = 16;
   /// Heads that share the cache rows loaded by one block of attention.
   int64_t attentionHeads = 16;
+  /// Room for the tiles of attention, which take fewer keys a step and then fewer heads to fit; 0:
+  /// whole pages.
+  int64_t attentionBytes = 0;
+  /// Blocks of attention that a static batch should have: the pages of a row are dealt out to
+  /// several when it has fewer rows.
+  int64_t attentionBlocks = 0;
   /// Channels of one block of the convolution.
   int64_t convChannels = 1024;
   /// Output columns of one block of a projection a head; 0: all of the head.
@@ -41,7 +47,9 @@ struct Knobs {
   static Knobs forGpu(int64_t sharedBytes) {
     Knobs knobs;
     knobs.contractionDepth = 256;
-    knobs.attentionHeads = 4;
+    knobs.attentionHeads = 32;
+    knobs.attentionBytes = sharedBytes * 7 / 8;
+    knobs.attentionBlocks = 256;
     knobs.convChannels = 256;
     knobs.headColumns = 32;
     if (sharedBytes < 120 * 1024)
