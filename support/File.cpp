@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -32,18 +33,36 @@ constexpr uint64_t maxTransfer = 1u << 30;
 
 std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-Status writeAll(int descriptor, const std::string &path, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t done = ::write(descriptor, bytes.data(), std::min<uint64_t>(bytes.size(), maxTransfer));
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done < 0)
-      return Status::failed(
-          fmt::format("{}: cannot be written ({}, {} bytes left); check space and permissions",
-                      path, reason(errno), bytes.size()));
-    bytes.remove_prefix(static_cast<size_t>(done));
+using Parts = std::span<const std::string_view>;
+
+Status writeAll(int descriptor, const std::string &path, Parts parts) {
+  for (std::string_view bytes : parts) {
+    while (!bytes.empty()) {
+      ssize_t done =
+          ::write(descriptor, bytes.data(), std::min<uint64_t>(bytes.size(), maxTransfer));
+      if (done < 0 && errno == EINTR)
+        continue;
+      if (done < 0)
+        return Status::failed(
+            fmt::format("{}: cannot be written ({}, {} bytes left); check space and permissions",
+                        path, reason(errno), bytes.size()));
+      bytes.remove_prefix(static_cast<size_t>(done));
+    }
   }
   return Status::ok();
+}
+
+/// A new file beside PATH; NAME gets its name. -1 with errno when there can be none. The mode is
+/// that of any new file, which mkstemp would not give.
+int createBeside(const std::string &path, std::string &name) {
+  static std::atomic<uint64_t> next = 0;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    name = fmt::format("{}.{}-{}", path, ::getpid(), next++);
+    int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST)
+      return descriptor;
+  }
+  return -1;
 }
 
 } // namespace
@@ -123,20 +142,20 @@ Result<std::string> readFile(const std::string &path, uint64_t maxBytes) {
 }
 
 /// Devices and pipes are written as they are: replacing them would take them away from the system.
-static Status writeInPlace(const std::string &path, std::string_view bytes) {
+static Status writeInPlace(const std::string &path, Parts parts) {
   int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0)
     return Status::failed(
         fmt::format("{}: cannot be opened ({}); check its permissions", path, reason(errno)));
-  Status status = writeAll(descriptor, path, bytes);
+  Status status = writeAll(descriptor, path, parts);
   if (::close(descriptor) != 0 && status.isOk())
     status = Status::failed(fmt::format("{}: cannot be written ({}); check space and permissions",
                                         path, reason(errno)));
   return status;
 }
 
-Status writeFileAtomic(const std::string &target, std::string_view bytes) {
-  // A symbolic link stays one: what it points to is replaced.
+Status writeFileAtomic(const std::string &target, std::span<const std::string_view> parts) {
+  // What a link points to is replaced, not the link.
   std::string path = target;
   if (char *resolved = ::realpath(target.c_str(), nullptr)) {
     path = resolved;
@@ -145,19 +164,13 @@ Status writeFileAtomic(const std::string &target, std::string_view bytes) {
   struct stat existing;
   if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) &&
       !S_ISDIR(existing.st_mode))
-    return writeInPlace(path, bytes);
-  std::string temporary = path + ".XXXXXX";
-  int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+    return writeInPlace(path, parts);
+  std::string temporary;
+  int descriptor = createBeside(path, temporary);
   if (descriptor < 0)
     return Status::failed(fmt::format(
         "{}: cannot be created ({}); check the folder and its permissions", path, reason(errno)));
-  // mkostemp gives 0600; the result should look as if it had been opened with 0666.
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  Status status = writeAll(descriptor, path, bytes);
-  if (status.isOk() && ::fchmod(descriptor, 0666 & ~mask) != 0)
-    status = Status::failed(fmt::format(
-        "{}: its permissions cannot be set ({}); check the file system", path, reason(errno)));
+  Status status = writeAll(descriptor, path, parts);
   if (::close(descriptor) != 0 && status.isOk())
     status = Status::failed(fmt::format("{}: cannot be written ({}); check space and permissions",
                                         path, reason(errno)));

@@ -17,6 +17,7 @@
 #include "support/Status.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -53,9 +54,13 @@ private:
 /// The whole file, refused when it is longer than MAXBYTES.
 Result<std::string> readFile(const std::string &path, uint64_t maxBytes = UINT64_MAX);
 
-/// Writes BYTES to a temporary file beside PATH and renames it, so that PATH has the old or the new
-/// content at every moment. Nothing is left behind on failure.
-Status writeFileAtomic(const std::string &path, std::string_view bytes);
+/// Writes PARTS, one after the other, to a temporary file beside PATH and renames it, so that PATH
+/// has the old or the new content at every moment. Nothing is left behind on failure. A symbolic
+/// link stays one, and a device or pipe is written as it is. Safe from several threads at once.
+Status writeFileAtomic(const std::string &path, std::span<const std::string_view> parts);
+inline Status writeFileAtomic(const std::string &path, std::string_view bytes) {
+  return writeFileAtomic(path, std::span(&bytes, 1));
+}
 
 } // namespace k3
 

@@ -18,8 +18,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
 
 namespace k3 {
 namespace {
@@ -134,6 +139,49 @@ TEST_F(FileTest, failsToWriteIntoAMissingFolder) {
   Status status = writeFileAtomic(path("no/such/file"), "x");
   EXPECT_EQ(status.code(), Code::Failed);
   EXPECT_THAT(status.message(), HasSubstr("cannot be created (No such file or directory)"));
+}
+
+TEST_F(FileTest, writesPartsOneAfterTheOtherWithTheModeOfANewFile) {
+  const mode_t before = ::umask(027);
+  const std::string_view parts[] = {"he", "", "llo"};
+  Status status = writeFileAtomic(path("a"), parts);
+  EXPECT_EQ(::umask(before), 027u) << "the mask of the process was changed";
+  ASSERT_TRUE(status.isOk()) << status.message();
+  EXPECT_EQ(*readFile(path("a")), "hello");
+  EXPECT_EQ(std::filesystem::status(path("a")).permissions(), std::filesystem::perms(0640));
+}
+
+TEST_F(FileTest, leavesLinksAndPipesWhatTheyAre) {
+  ASSERT_TRUE(writeFileAtomic(path("a"), "old").isOk());
+  std::filesystem::create_symlink("a", path("link"));
+  ASSERT_TRUE(writeFileAtomic(path("link"), "new").isOk());
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(*readFile(path("a")), "new");
+
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  int reader = ::open(path("pipe").c_str(), O_RDWR);
+  ASSERT_GE(reader, 0);
+  ASSERT_TRUE(writeFileAtomic(path("pipe"), "piped").isOk());
+  char read[5];
+  ASSERT_EQ(::read(reader, read, sizeof(read)), 5);
+  EXPECT_EQ(std::string(read, 5), "piped");
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+}
+
+TEST_F(FileTest, writesOneFileFromSeveralThreads) {
+  const std::string contents[] = {std::string(1 << 16, 'a'), std::string(1 << 16, 'b')};
+  std::vector<std::thread> threads;
+  for (const std::string &content : contents)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i)
+        EXPECT_TRUE(writeFileAtomic(path("a"), content).isOk());
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  const std::string last = *readFile(path("a"));
+  EXPECT_TRUE(last == contents[0] || last == contents[1]);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
 }
 
 TEST(Log, writesToStandardErrorOnly) {

@@ -15,6 +15,7 @@
 #include "runtime/weights/SafetensorsWriter.h"
 #include "runtime/weights/TestFiles.h"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,6 +139,25 @@ TEST(SafetensorsFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read[1], -2);
   EXPECT_EQ(read[3], 1e30f);
   EXPECT_EQ(file->find("value"), nullptr);
+}
+
+TEST(SafetensorsFile, WritesNoNameTwiceAndReplacesNoLink) {
+  TestFolder folder;
+  SafetensorsWriter writer;
+  writer.add("x", {1}, std::vector<float>{1});
+  folder.write("old", "");
+  std::filesystem::create_symlink("old", folder.path("link"));
+  ASSERT_TRUE(writer.write(folder.path("link")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_TRUE(SafetensorsFile::open(folder.path("old")));
+  writer.add("y", {1}, std::vector<float>{1});
+  writer.add("x", {1}, std::vector<int32_t>{1});
+  const Status status = writer.write(folder.path("f"));
+  EXPECT_EQ(status.code(), Code::Refused);
+  EXPECT_EQ(status.message(), folder.path("f") +
+                                  ": two tensors are called 'x' (expected unique names); rename "
+                                  "an output, a tap or a state of the plan");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("f")));
 }
 
 TEST(SafetensorsFile, RefusesBadLengths) {

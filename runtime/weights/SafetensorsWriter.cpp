@@ -5,22 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lays tensors out in the order of their names and writes to a neighbour file that is renamed at
-// the end, so that a full disk leaves no half-written dump behind.
+// Lays tensors out in the order of their names and hands the pieces to the writer of files as they
+// lie, so that a dump is never held twice.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/weights/SafetensorsWriter.h"
 
 #include "runtime/weights/Safetensors.h"
+#include "support/File.h"
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <cstddef>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 using namespace k3;
 
@@ -49,6 +50,13 @@ Status SafetensorsWriter::write(const std::string &path) const {
     order.push_back(&entry);
   std::sort(order.begin(), order.end(),
             [](const Entry *a, const Entry *b) { return a->name < b->name; });
+  // A reader would refuse the file; names come from plans, and a plan may use one for two things.
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (order[i]->name == order[i - 1]->name)
+      return Status::refused(fmt::format("{}: two tensors are called '{}' (expected unique names); "
+                                         "rename an output, a tap or a state of the plan",
+                                         path, order[i]->name));
+  }
 
   std::string header = "{";
   uint64_t at = 0;
@@ -64,29 +72,14 @@ Status SafetensorsWriter::write(const std::string &path) const {
   header += "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');
 
-  const std::string temporary = path + ".partial";
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    return Status::failed(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-  unsigned char prefix[8];
+  char prefix[8];
   for (int i = 0; i < 8; ++i)
-    prefix[i] = static_cast<unsigned char>(static_cast<uint64_t>(header.size()) >> (8 * i));
-  bool good = std::fwrite(prefix, 1, 8, file) == 8 &&
-              std::fwrite(header.data(), 1, header.size(), file) == header.size();
+    prefix[i] = static_cast<char>(static_cast<uint64_t>(header.size()) >> (8 * i));
+  std::vector<std::string_view> parts = {{prefix, sizeof(prefix)}, header};
   for (const Entry *entry : order) {
-    const void *bytes =
-        entry->isInt ? static_cast<const void *>(entry->ints.data()) : entry->floats.data();
-    const size_t count = entry->isInt ? entry->ints.size() : entry->floats.size();
-    good = good && (count == 0 || std::fwrite(bytes, 4, count, file) == count);
+    const std::span<const std::byte> bytes = entry->isInt ? std::as_bytes(std::span(entry->ints))
+                                                          : std::as_bytes(std::span(entry->floats));
+    parts.emplace_back(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   }
-  int error = good ? 0 : errno;
-  if (std::fclose(file) != 0 && !error)
-    error = errno;
-  if (!error && std::rename(temporary.c_str(), path.c_str()) != 0)
-    error = errno;
-  if (error || !good) {
-    std::remove(temporary.c_str());
-    return Status::failed(fmt::format("{}: cannot be written: {}", path, std::strerror(error)));
-  }
-  return Status::ok();
+  return writeFileAtomic(path, parts);
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Collects F32 and I32 tensors and writes them as one safetensors file, for `--dump`. The file
-// appears whole or not at all.
+// is the old one or the new one, never a part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +23,10 @@ namespace k3 {
 
 class SafetensorsWriter {
 public:
-  /// Adds a tensor. VALUES has as many elements as the product of SHAPE; names are unique.
+  /// Adds a tensor. VALUES has as many elements as the product of SHAPE.
   void add(std::string name, std::vector<uint64_t> shape, std::vector<float> values);
   void add(std::string name, std::vector<uint64_t> shape, std::vector<int32_t> values);
-  /// Writes the tensors, sorted by name, to PATH.
+  /// Writes the tensors, sorted by name, to PATH. Refuses two tensors of one name.
   Status write(const std::string &path) const;
 
 private:
