@@ -47,7 +47,12 @@ uint64_t k3::dumpBytes(const plan::Plan &plan, const plan::Program &program, uin
       fixed += elements;
   }
   // Twice: a vector that grows holds its old and its new bytes for a moment.
-  return 2 * sizeof(float) * (tokens * perToken + fixed);
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(tokens, perToken, &bytes) ||
+      __builtin_add_overflow(bytes, fixed, &bytes) ||
+      __builtin_mul_overflow(bytes, 2 * sizeof(float), &bytes))
+    return UINT64_MAX; // fits nowhere, which is what a budget needs to know
+  return bytes;
 }
 
 void DumpRecorder::tap(std::string_view name, plan::DType type, std::span<const uint64_t> shape,

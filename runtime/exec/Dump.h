@@ -25,7 +25,8 @@
 
 namespace k3 {
 
-/// Bytes of host memory that a dump of TOKENS fed positions takes, for the budget.
+/// Bytes of host memory that a dump of TOKENS fed positions takes, for the budget; the largest
+/// number when they do not fit 64 bits.
 uint64_t dumpBytes(const plan::Plan &plan, const plan::Program &program, uint64_t tokens);
 
 class DumpRecorder : public TapSink {

@@ -25,9 +25,14 @@ std::vector<uint64_t> k3::prefillPieces(uint64_t prompt, uint64_t chunk) {
   return pieces;
 }
 
-/// The length of prefill pieces, or why the request cannot be served.
-static Result<uint64_t> checkRequest(const Session &session, const GenerationRequest &request) {
-  const plan::Limits &limits = session.limits();
+/// The length of prefill pieces.
+static uint64_t chunkOf(const plan::Limits &limits, const GenerationRequest &request) {
+  const uint64_t chunk = request.prefillChunk ? request.prefillChunk : limits.max_tokens();
+  return request.allLogits ? std::min(chunk, limits.max_logit_rows()) : chunk;
+}
+
+Status k3::checkRequest(const plan::Limits &limits, uint64_t vocabulary,
+                        const GenerationRequest &request) {
   if (request.prompt.empty())
     return Status::refused("prompt: has no tokens (expected at least 1)");
   if (request.prompt.size() > limits.max_context()) {
@@ -36,12 +41,12 @@ static Result<uint64_t> checkRequest(const Session &session, const GenerationReq
                                        request.prompt.size(), limits.max_context(),
                                        request.prompt.size()));
   }
-  for (size_t i = 0; i < request.prompt.size(); ++i) {
+  for (size_t i = 0; vocabulary && i < request.prompt.size(); ++i) {
     const int32_t id = request.prompt[i];
-    if (id < 0 || static_cast<uint64_t>(id) >= session.vocabulary())
+    if (id < 0 || static_cast<uint64_t>(id) >= vocabulary)
       return Status::refused(
           fmt::format("prompt: id {} at position {} is not in the vocabulary (expected 0 to {})",
-                      id, i, session.vocabulary() - 1));
+                      id, i, vocabulary - 1));
   }
   if (request.prefillChunk > limits.max_tokens()) {
     return Status::refused(fmt::format("--prefill-chunk: too large for the plan (got {}, expected "
@@ -49,12 +54,9 @@ static Result<uint64_t> checkRequest(const Session &session, const GenerationReq
                                        request.prefillChunk, limits.max_tokens(),
                                        request.prefillChunk));
   }
-  uint64_t chunk = request.prefillChunk ? request.prefillChunk : limits.max_tokens();
-  if (request.allLogits)
-    chunk = std::min(chunk, limits.max_logit_rows());
-  if (!chunk)
+  if (!chunkOf(limits, request))
     return Status::refused("limits: the plan takes no tokens in a step; compile it again");
-  return chunk;
+  return Sampler::create(request.sampling).status();
 }
 
 static double secondsSince(std::chrono::steady_clock::time_point start) {
@@ -64,7 +66,8 @@ static double secondsSince(std::chrono::steady_clock::time_point start) {
 Result<GenerationResult> k3::generate(Session &session, Sequence &sequence,
                                       const GenerationRequest &request,
                                       GenerationObserver &observer) {
-  K3_ASSIGN_OR_RETURN(const uint64_t chunk, checkRequest(session, request));
+  K3_RETURN_IF_ERROR(checkRequest(session.limits(), session.vocabulary(), request));
+  const uint64_t chunk = chunkOf(session.limits(), request);
   K3_ASSIGN_OR_RETURN(Sampler sampler, Sampler::create(request.sampling));
   GenerationResult result;
   result.prefillTokens = request.prompt.size();

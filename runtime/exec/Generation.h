@@ -59,6 +59,12 @@ struct GenerationResult {
 /// The pieces in which PROMPT tokens are fed: all CHUNK long but the last.
 std::vector<uint64_t> prefillPieces(uint64_t prompt, uint64_t chunk);
 
+/// Refuses what a plan of these LIMITS cannot serve, before anything is loaded or run: a prompt
+/// that is empty, too long or has ids beyond VOCABULARY (0: not known, ids are not looked at),
+/// pieces that are too long, sampling parameters without a meaning.
+Status checkRequest(const plan::Limits &limits, uint64_t vocabulary,
+                    const GenerationRequest &request);
+
 /// Generates on a fresh SEQUENCE. The last chosen id is not fed.
 Result<GenerationResult> generate(Session &session, Sequence &sequence,
                                   const GenerationRequest &request, GenerationObserver &observer);

@@ -136,12 +136,18 @@ Status runPrompt(const RunOptions &options, const LoadedPlan &plan) {
   request.ignoreStop = options.ignoreEos;
   request.allLogits = !options.dump.empty();
 
+  // Loading may take minutes, so what cannot be answered is refused before.
+  const plan::Limits &limits = *plan.plan().limits();
+  K3_RETURN_IF_ERROR(checkRequest(limits, plan.plan().model()->vocab_size(), request));
+
   OpenOptions open{options.weights, options.threads, {}, 0, !options.noGraphs};
   if (options.memory)
     open.memory = options.memory;
-  if (request.allLogits)
+  if (request.allLogits) {
+    const uint64_t left = limits.max_context() - request.prompt.size();
     open.dumpBytes = dumpBytes(plan.plan(), *plan.plan().programs()->Get(0),
-                               request.prompt.size() + options.maxNewTokens);
+                               request.prompt.size() + std::min(options.maxNewTokens, left));
+  }
   K3_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, openPlan(plan, open));
   K3_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::create(*executor));
   K3_ASSIGN_OR_RETURN(Sequence sequence, session->open());

@@ -25,6 +25,7 @@
 using namespace k3;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 namespace {
 
@@ -166,7 +167,7 @@ TEST_F(RunTest, ExitStatusSaysWhoseFaultItIs) {
       {"m.k3plan --weights w --prompt-ids 1 --ignore-eos", 0,
        "context: all 20 tokens of the plan are used, so the answer ends here"},
       {"m.k3plan --weights w --prompt-ids 1 --dump /no/such/folder/d", 1,
-       "/no/such/folder/d: cannot be written"},
+       "/no/such/folder/d: cannot be created (No such file or directory)"},
       {"m.k3plan --weights none --prompt-ids 1", 2,
        "none: cannot be opened as a checkpoint folder"},
       {"none.k3plan --prompt-ids 1", 2, "none.k3plan"},
@@ -180,6 +181,35 @@ TEST_F(RunTest, ExitStatusSaysWhoseFaultItIs) {
     EXPECT_TRUE(expected.exitCode != 2 || result.out.empty()) << expected.arguments;
   }
   EXPECT_EQ(run("m.k3plan --weights w --prompt-ids 1", "K3_THREADS=none").exitCode, 2);
+}
+
+TEST_F(RunTest, RefusesARequestBeforeItLoadsAnything) {
+  folder_.write("w/model.safetensors", "damaged");
+  const std::pair<const char *, const char *> cases[] = {
+      {"--prompt-ids 11", "prompt: id 11 at position 0 is not in the vocabulary"},
+      {"--prompt-ids 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+       "prompt: 21 tokens are too long for the plan (expected at most 20)"},
+      {"--prompt-ids 1 --prefill-chunk 9", "--prefill-chunk: too large for the plan"},
+      {"--prompt-ids 1 --temperature -1", "temperature: is out of range"}};
+  for (const auto &[arguments, message] : cases) {
+    const Outcome result = run(std::string("m.k3plan --weights w ") + arguments);
+    EXPECT_EQ(result.exitCode, 2) << arguments;
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_THAT(result.err, Not(HasSubstr("memory budget")));
+  }
+  EXPECT_THAT(run("m.k3plan --weights w --prompt-ids 1").err, HasSubstr("too short"));
+}
+
+TEST_F(RunTest, ADumpIsCountedUpToTheContextOfThePlan) {
+  const auto budgetOfDump = [&](const std::string &tokens) {
+    const std::string err =
+        run("m.k3plan --weights w --prompt-ids 1 --dump d --max-new-tokens " + tokens).err;
+    const size_t at = err.find("  dump ");
+    return at == std::string::npos ? err : err.substr(at, err.find('\n', at) - at);
+  };
+  EXPECT_THAT(budgetOfDump("19"), HasSubstr(" B "));
+  EXPECT_EQ(budgetOfDump("18446744073709551615"), budgetOfDump("19"));
+  EXPECT_NE(budgetOfDump("18"), budgetOfDump("19"));
 }
 
 TEST_F(RunTest, ACheckpointOfAnotherModelIsRefused) {
