@@ -55,20 +55,33 @@ def read_tensors(path):
 
 
 class Engine:
-    """The tools of one build folder, with a folder of their own to write to."""
+    """The tools of one build folder, with a folder of their own to write to.
 
-    def __init__(self, bin_dir, work):
+    `machine` is what plans are compiled for and run on: "cpu"; "schedule", the CPU with the kernels of a GPU; or
+    "emulated", a GPU played by tests/emulator, its threads in an order that differs from block to block."""
+
+    GPU = "sm_90a"
+
+    def __init__(self, bin_dir, work, machine="cpu"):
         self.k3c, self.k3 = os.path.join(bin_dir, "k3c"), os.path.join(bin_dir, "k3")
         self.work = work
         self.dumps = 0
         os.makedirs(work, exist_ok=True)
+        emulator = os.path.join(os.path.dirname(bin_dir), "tests", "emulator")
+        self.target = {
+            "cpu": ["--target", "cpu"],
+            "schedule": ["--target", "cpu", "--schedule", self.GPU],
+            "emulated": ["--target", self.GPU, "--nvrtc", os.path.join(emulator, "libk3_emulated_nvrtc.so")],
+        }[machine]
+        self.environment = {**os.environ, "K3_POISON": "1"}
+        if machine == "emulated":
+            self.environment |= {"LD_LIBRARY_PATH": emulator, "K3_EMULATED_ORDER": "17", "K3_CACHE": self.path("cache")}
 
     def path(self, name):
         return os.path.join(self.work, name)
 
-    @staticmethod
-    def call(command, expect=0):
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "K3_POISON": "1"})
+    def call(self, command, expect=0):
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment)
         if done.returncode != expect:
             raise AssertionError(
                 f"{' '.join(command)}\nexit status {done.returncode}, expected {expect}\n{done.stderr[-4000:]}"
@@ -77,7 +90,7 @@ class Engine:
 
     def compile(self, model, name, dtype, *options):
         plan = self.path(name + ".k3plan")
-        self.call([self.k3c, model, "-o", plan, "--target", "cpu", "--dtype", dtype, *map(str, options)])
+        self.call([self.k3c, model, "-o", plan, *self.target, "--dtype", dtype, *map(str, options)])
         return plan
 
     def run(self, plan, weights, ids, new=1, chunk=None):

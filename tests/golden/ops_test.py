@@ -5,9 +5,9 @@
 #
 # ===----------------------------------------------------------------------===#
 #
-# ops_test.py BIN WORK FILE[:GPU]...: compiles Inputs/FILE.mlir and runs its entries on inputs that a model rarely gives:
-# empty sequences, padding, poisoned memory, saturated gates, ties, every code. Right answers come from tests/oracle. With a
-# GPU the CPU runs the kernels that were made for it.
+# ops_test.py BIN WORK FILE[:MACHINE]...: compiles Inputs/FILE.mlir and runs its entries on inputs that a model rarely
+# gives: empty sequences, padding, poisoned memory, saturated gates, ties, every code. Right answers come from
+# tests/oracle. The machines are those of engine.py.
 #
 # ===----------------------------------------------------------------------===#
 import json
@@ -184,10 +184,9 @@ def main():
     bin_dir, work, *names = sys.argv[1:]
     report = engine.Report()
     for case in names:
-        name, _, gpu = case.partition(":")
-        tools = engine.Engine(bin_dir, os.path.join(work, "ops-" + case.replace(":", "-")))
-        schedule = ["--schedule", gpu] if gpu else []
-        plan = tools.compile(os.path.join(engine.HERE, "Inputs", name + ".mlir"), name, "f32", *schedule)
+        name, _, machine = case.partition(":")
+        tools = engine.Engine(bin_dir, os.path.join(work, "ops-" + case.replace(":", "-")), machine or "cpu")
+        plan = tools.compile(os.path.join(engine.HERE, "Inputs", name + ".mlir"), name, "f32")
         CASES[name](lambda entry, inputs: tools.entry(plan, entry, inputs), report)
     report.finish()
 

@@ -108,8 +108,9 @@ def bf16(run, folder, name, report):
 
 
 def main():
-    bin_dir, work, name, dtype = sys.argv[1:]
-    tools, report = engine.Engine(bin_dir, os.path.join(work, f"{name}-{dtype}")), engine.Report()
+    bin_dir, work, name, dtype, *machine = sys.argv[1:]
+    tools = engine.Engine(bin_dir, os.path.join(work, "-".join([name, dtype, *machine])), *machine)
+    report = engine.Report()
     folder = configs.write(tools.path("checkpoint"), name)
     plan = tools.compile(folder, "model", dtype, *configs.COMPILE)
 

@@ -1,0 +1,122 @@
+//===- Device.h - CUDA C++ for the host -------------------------*- C++ -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stands before a printed kernel that is compiled for the host: the words of CUDA C++ that the
+// kernels use, and what compiler/codegen/cuda/Header.h writes as instructions of the GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef K3_TESTS_EMULATOR_DEVICE_H
+#define K3_TESTS_EMULATOR_DEVICE_H
+
+#include "Machine.h"
+
+#include <utility>
+
+#define K3_EMULATED 1
+#define __global__
+#define __device__
+#define __shared__
+#define __forceinline__ inline
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(n)
+
+extern "C" {
+float expf(float) noexcept;
+float exp2f(float) noexcept;
+float logf(float) noexcept;
+float log1pf(float) noexcept;
+float tanhf(float) noexcept;
+float sqrtf(float) noexcept;
+float fabsf(float) noexcept;
+float floorf(float) noexcept;
+float ceilf(float) noexcept;
+float rintf(float) noexcept;
+float fminf(float, float) noexcept;
+float fmaxf(float, float) noexcept;
+float copysignf(float, float) noexcept;
+float fmaf(float, float, float) noexcept;
+
+k3_emulated_machine *k3_machine;
+alignas(128) unsigned char shared[k3_emulated_shared_bytes];
+}
+
+struct k3_emulated_index {
+  unsigned x;
+};
+#define threadIdx (k3_emulated_index{k3_machine->thread})
+#define blockIdx (k3_emulated_index{k3_machine->block})
+
+static inline float __int_as_float(int x) {
+  float result;
+  __builtin_memcpy(&result, &x, 4);
+  return result;
+}
+static inline int __float_as_int(float x) {
+  int result;
+  __builtin_memcpy(&result, &x, 4);
+  return result;
+}
+
+static inline void __syncthreads() { k3_machine->barrier(); }
+
+/// What lane `threadIdx.x % 32 ^ distance` brought. Masks other than "all lanes" are never printed.
+template <typename T> static inline T __shfl_xor_sync(unsigned, T value, int distance) {
+  const void *all = k3_machine->gather(&value, sizeof(T));
+  return static_cast<const T *>(all)[(k3_machine->thread % 32) ^ unsigned(distance)];
+}
+template <typename T> static inline T __shfl_sync(unsigned, T value, int lane) {
+  return static_cast<const T *>(k3_machine->gather(&value, sizeof(T)))[unsigned(lane) % 32];
+}
+static inline unsigned __ballot_sync(unsigned, int predicate) {
+  const int *all = static_cast<const int *>(k3_machine->gather(&predicate, sizeof(int)));
+  unsigned result = 0;
+  for (int lane = 0; lane < 32; ++lane)
+    result |= unsigned(all[lane] != 0) << lane;
+  return result;
+}
+static inline int __any_sync(unsigned mask, int predicate) {
+  return __ballot_sync(mask, predicate) != 0;
+}
+static inline void __syncwarp(unsigned = ~0u) {
+  const char nothing = 0;
+  k3_machine->gather(&nothing, 1);
+}
+
+// ------------------------------------------------------------------------------------------------
+// The section of Header.h that is written in instructions.
+
+/// Kernels run one after the other here.
+static inline void k3_begin() {}
+
+// ------------------------------------------------------------------------------------------------
+// What the driver calls: one for each image, behind the kernel's text.
+
+template <typename... Parameters, std::size_t... I>
+static void k3_emulated_call(void (*kernel)(Parameters...), void **values,
+                             std::index_sequence<I...>) {
+  kernel(*static_cast<Parameters *>(values[I])...);
+}
+template <typename... Parameters>
+static void k3_emulated_call(void (*kernel)(Parameters...), void **values) {
+  k3_emulated_call(kernel, values, std::index_sequence_for<Parameters...>());
+}
+template <typename... Parameters>
+static constexpr unsigned k3_emulated_count(void (*)(Parameters...)) {
+  static_assert(((sizeof(Parameters) == 8) && ...), "plans pass words of 8 bytes");
+  return sizeof...(Parameters);
+}
+
+#define K3_EMULATE(kernel)                                                                         \
+  extern "C" {                                                                                     \
+  void k3_emulated_entry_of_image(void **values) __asm__("k3_emulated_entry");                     \
+  void k3_emulated_entry_of_image(void **values) { k3_emulated_call(kernel, values); }             \
+  extern const unsigned k3_emulated_parameters;                                                    \
+  const unsigned k3_emulated_parameters = k3_emulated_count(kernel);                               \
+  }
+
+#endif // K3_TESTS_EMULATOR_DEVICE_H
