@@ -108,6 +108,13 @@ Status Executor::fetch(uint32_t buffer) const {
                      program_->buffers()->Get(buffer)->size());
 }
 
+Status Executor::write(uint32_t buffer, const Maker &make) {
+  const uint64_t bytes = program_->buffers()->Get(buffer)->size();
+  if (gpu_)
+    return gpu_->sendMade(gpuMemory_.address(buffer), bytes, make);
+  return make(memory_.address(buffer), 0, bytes);
+}
+
 Status Executor::zero(uint32_t buffer, uint64_t offset, uint64_t bytes) {
   if (gpu_)
     return gpu_->fill(gpuMemory_.address(buffer) + offset, 0, bytes);

@@ -61,6 +61,11 @@ public:
   /// the CPU they do nothing.
   Status send(uint32_t buffer);
   Status fetch(uint32_t buffer) const;
+  /// Fills a buffer with what MAKE writes, part by part: MAKE(to, offset, bytes) writes BYTES bytes
+  /// of the buffer from OFFSET on to TO, host memory. On a GPU one part is made while another is on
+  /// its way, and the host's copy of the buffer is not touched.
+  using Maker = std::function<Status(std::byte *to, uint64_t offset, uint64_t bytes)>;
+  Status write(uint32_t buffer, const Maker &make);
   /// Zeroes bytes of a buffer, wherever they are.
   Status zero(uint32_t buffer, uint64_t offset, uint64_t bytes);
 

@@ -13,6 +13,7 @@
 #include "runtime/exec/OpenPlan.h"
 
 #include "runtime/exec/Budget.h"
+#include "runtime/exec/RandomWeights.h"
 #include "runtime/weights/Checkpoint.h"
 #include "runtime/weights/WeightLoader.h"
 #include "support/Format.h"
@@ -74,7 +75,8 @@ Result<std::unique_ptr<Executor>> k3::openPlan(const LoadedPlan &loaded,
   K3_ASSIGN_OR_RETURN(const unsigned threads, resolveThreadCount(options.threads));
 
   std::optional<Checkpoint> checkpoint;
-  if (program.weights()->size()) {
+  K3_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, parseRandomWeights(options.weights));
+  if (program.weights()->size() && !seed) {
     if (options.weights.empty())
       return Status::refused(fmt::format(
           "{}: needs weights; give the checkpoint folder with --weights", loaded.path()));
@@ -101,5 +103,7 @@ Result<std::unique_ptr<Executor>> k3::openPlan(const LoadedPlan &loaded,
                           executorOptions));
   if (checkpoint)
     K3_RETURN_IF_ERROR(loadAll(*executor, *checkpoint, load));
+  else if (seed)
+    K3_RETURN_IF_ERROR(fillRandomWeights(*executor, *seed, threads, /*quiet=*/false));
   return executor;
 }

@@ -25,7 +25,7 @@
 namespace k3 {
 
 struct OpenOptions {
-  std::string weights;            // checkpoint folder; empty: none was given
+  std::string weights;            // checkpoint folder or "random:SEED"; empty: none was given
   unsigned threads = 0;           // 0: K3_THREADS or all processors
   std::optional<uint64_t> memory; // bytes the run may take
   uint64_t dumpBytes = 0;         // host memory for a dump

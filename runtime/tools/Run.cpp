@@ -15,6 +15,7 @@
 #include "runtime/exec/Generation.h"
 #include "runtime/exec/ModelFiles.h"
 #include "runtime/exec/OpenPlan.h"
+#include "runtime/exec/RandomWeights.h"
 #include "runtime/exec/SingleEntry.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/tools/AnswerPrinter.h"
@@ -125,8 +126,10 @@ void reportSpeed(const GenerationResult &result) {
 }
 
 Status runPrompt(const RunOptions &options, const LoadedPlan &plan) {
-  K3_ASSIGN_OR_RETURN(PromptIds known, readPromptIds(options.weights, *plan.plan().model()));
-  K3_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, loadTokenizer(options.weights));
+  K3_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, parseRandomWeights(options.weights));
+  const std::string folder = seed ? std::string() : options.weights;
+  K3_ASSIGN_OR_RETURN(PromptIds known, readPromptIds(folder, *plan.plan().model()));
+  K3_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, loadTokenizer(folder));
   GenerationRequest request;
   K3_ASSIGN_OR_RETURN(request.prompt, makePrompt(options, tokenizer.get(), known));
   request.maxNewTokens = options.maxNewTokens;
@@ -225,7 +228,8 @@ void k3::addRunCommand(CLI::App &app, int &exitCode) {
       "run", "answer a prompt with a plan and its checkpoint, or run one entry of a plan");
   command->add_option("PLAN", options->plan, "the plan, a .k3plan file")->required();
   command->add_option("--weights", options->weights,
-                      "folder of the checkpoint: safetensors, config.json, tokenizer");
+                      "folder of the checkpoint: safetensors, config.json, tokenizer; or "
+                      "random:SEED for random weights, to measure a model without it");
   CLI::Option *prompt = command->add_option("--prompt", options->prompt, "text to go on from");
   CLI::Option *promptIds = command->add_option("--prompt-ids", options->promptIds,
                                                "token ids to go on from, taken as they are: 1,2,3");

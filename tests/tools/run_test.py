@@ -40,6 +40,13 @@ if not SANITIZED:
     check("k3-tiny decodes 1,000 tokens a second", max(speeds) >= 1000, f"best of {len(speeds)}: {max(speeds):.0f}")
     check("peak memory within the budget and 64 MB", peak <= budget + 64e6, f"peak {peak:.0f}, budget {budget}")
 
+# ------------------------------------------------------------------------------------------------------ random weights
+answers = [run("k3", "run", plan, "--weights", seed, "--prompt-ids", "1,2,3", "--max-new-tokens", "8", "--threads", threads)
+           for seed, threads in (("random:7", "1"), ("random:7", "3"), ("random:8", "1"))]
+check("random weights answer", all(r.returncode == 0 and len(r.stdout.split(",")) == 8 for r in answers))
+check("random weights do not depend on threads", answers[0].stdout == answers[1].stdout)
+check("random weights depend on the seed", answers[0].stdout != answers[2].stdout)
+
 # ------------------------------------------------------------------------------------------------------------ refusals
 def refused(what, status, *args):
     r = run("k3", "run", plan, *args)
@@ -49,6 +56,8 @@ refused("neither prompt nor ids", 2, "--weights", TINY)
 refused("prompt and ids together", 2, "--weights", TINY, "--prompt", "x", "--prompt-ids", "1")
 refused("an id past the vocabulary", 2, "--weights", TINY, "--prompt-ids", "1,512")
 refused("no such weights folder", 2, "--weights", os.path.join(WORK, "nothing"), "--prompt-ids", "1")
+refused("random weights without a seed", 2, "--weights", "random:", "--prompt-ids", "1")
+refused("text without a tokenizer", 2, "--weights", "random:1", "--prompt", "x")
 refused("a memory limit that is too small", 1, "--weights", TINY, "--prompt-ids", "1", "--memory", "1000000")
 refused("a piece longer than the step", 2, "--weights", TINY, "--prompt-ids", "1", "--prefill-chunk", "100000")
 finish()

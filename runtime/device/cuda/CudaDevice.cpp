@@ -23,6 +23,7 @@ static constexpr uint64_t StagingBytes = 32u << 20;
 // Numbers of the driver's interface.
 static constexpr int ComputeMajor = 75, ComputeMinor = 76;
 static constexpr int MaxDynamicShared = 8;
+static constexpr unsigned NoTiming = 2;
 static constexpr uint64_t MostBlocks = 2147483647;
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::create(std::string_view target) {
@@ -63,6 +64,8 @@ Status CudaDevice::openGpu(std::string_view target) {
   K3_RETURN_IF_ERROR(
       driver_.check(driver_.allocateHost(&staging, StagingBytes), "pinning memory for copies"));
   staging_ = static_cast<std::byte *>(staging);
+  for (CudaHandle &event : halfSent_)
+    K3_RETURN_IF_ERROR(driver_.check(driver_.eventCreate(&event, NoTiming), "making an event"));
   return Status::ok();
 }
 
@@ -81,6 +84,9 @@ CudaDevice::~CudaDevice() {
     driver_.free(arena);
   if (staging_)
     driver_.freeHost(staging_);
+  for (CudaHandle event : halfSent_)
+    if (event)
+      driver_.eventDestroy(event);
   if (stream_)
     driver_.streamDestroy(stream_);
   driver_.releaseContext(device_);
@@ -200,6 +206,26 @@ Status CudaDevice::fetch(std::byte *to, const std::byte *from, uint64_t bytes) {
     std::memcpy(to + done, staging_, part);
   }
   return Status::ok();
+}
+
+Status CudaDevice::sendMade(std::byte *to, uint64_t bytes,
+                            const std::function<Status(std::byte *, uint64_t, uint64_t)> &make) {
+  K3_RETURN_IF_ERROR(finish());
+  constexpr uint64_t Half = StagingBytes / 2;
+  for (uint64_t done = 0, number = 0; done < bytes; done += Half, ++number) {
+    const uint64_t half = number % 2, part = std::min(Half, bytes - done);
+    // Two parts ago this half was sent; it may still be read.
+    if (number >= 2)
+      K3_RETURN_IF_ERROR(
+          driver_.check(driver_.eventWait(halfSent_[half]), "waiting for a copy to the GPU"));
+    K3_RETURN_IF_ERROR(make(staging_ + half * Half, done, part));
+    K3_RETURN_IF_ERROR(driver_.check(driver_.toDevice(reinterpret_cast<CudaAddress>(to + done),
+                                                      staging_ + half * Half, part, stream_),
+                                     "copying to the GPU"));
+    K3_RETURN_IF_ERROR(
+        driver_.check(driver_.eventRecord(halfSent_[half], stream_), "marking a copy to the GPU"));
+  }
+  return finish();
 }
 
 Status CudaDevice::finish() {

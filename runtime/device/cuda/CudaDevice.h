@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -51,6 +52,10 @@ public:
   /// `fetch` returns.
   Status send(std::byte *to, const std::byte *from, uint64_t bytes);
   Status fetch(std::byte *to, const std::byte *from, uint64_t bytes);
+  /// Sends BYTES bytes that MAKE writes, part by part: MAKE(part, offset, bytes) writes bytes from
+  /// OFFSET on into pinned memory. One part is made while the one before it is on its way.
+  Status sendMade(std::byte *to, uint64_t bytes,
+                  const std::function<Status(std::byte *, uint64_t, uint64_t)> &make);
   /// Waits for all that was asked for.
   Status finish();
 
@@ -78,6 +83,7 @@ private:
   CudaHandle context_ = nullptr;
   CudaHandle stream_ = nullptr;
   std::byte *staging_ = nullptr; // pinned
+  CudaHandle halfSent_[2] = {};  // events: a half of it has been sent
   std::vector<CudaHandle> modules_;
   std::vector<Kernel> kernels_;
   std::vector<CudaAddress> arenas_;

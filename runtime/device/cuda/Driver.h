@@ -62,6 +62,10 @@ struct CudaKernelNode {
   F(streamCreate, "cuStreamCreate", (CudaHandle * stream, unsigned flags))                         \
   F(streamDestroy, "cuStreamDestroy_v2", (CudaHandle stream))                                      \
   F(streamWait, "cuStreamSynchronize", (CudaHandle stream))                                        \
+  F(eventCreate, "cuEventCreate", (CudaHandle * event, unsigned flags))                            \
+  F(eventDestroy, "cuEventDestroy_v2", (CudaHandle event))                                         \
+  F(eventRecord, "cuEventRecord", (CudaHandle event, CudaHandle stream))                           \
+  F(eventWait, "cuEventSynchronize", (CudaHandle event))                                           \
   F(moduleLoad, "cuModuleLoadData", (CudaHandle * module, const void *image))                      \
   F(moduleUnload, "cuModuleUnload", (CudaHandle module))                                           \
   F(moduleFunction, "cuModuleGetFunction",                                                         \
