@@ -101,6 +101,21 @@ struct Entry : k3::impl::EntryPassBase<Entry> {
       }
       return WalkResult::advance();
     });
+    return failure(result.wasInterrupted() || failed(checkBodies(prefill)));
+  }
+
+  /// Only the bodies that the entry calls itself get a copy with static rows.
+  static LogicalResult checkBodies(func::FuncOp prefill) {
+    SymbolTable symbols(prefill->getParentOfType<ModuleOp>());
+    WalkResult result = prefill.walk([&](func::CallOp call) {
+      auto body = symbols.lookup<func::FuncOp>(call.getCallee());
+      return !body ? WalkResult::advance() : body.walk([](func::CallOp inner) -> WalkResult {
+        return inner.emitError() << "k3-entry: @" << inner.getCallee()
+                                 << " is called by a body, and decode entries are made for bodies "
+                                    "that the entry calls itself; call it there, or mark the entry "
+                                    "as generic";
+      });
+    });
     return failure(result.wasInterrupted());
   }
 

@@ -106,13 +106,19 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
           if (auto conv = input.getDefiningOp<ShortConvOp>(); conv && conv->hasOneUse())
             members.push_back(conv);
       members.push_back(kda);
-      if (kda.getResult().hasOneUse())
+      if (kda.getResult().hasOneUse() && isOn("scan"))
         if (auto norm = dyn_cast<GatedRmsNormOp>(*kda.getResult().getUsers().begin());
-            norm && isOn("scan"))
-          if (norm.getX() == kda.getResult())
-            members.push_back(norm);
+            norm && norm.getX() == kda.getResult() && normsHeadsOf(norm, kda))
+          members.push_back(norm);
       wrap(members, "scan");
     }
+  }
+
+  /// Whether the norm's heads are those of the recurrence: any other width that divides the row is
+  /// a norm over other groups of columns.
+  static bool normsHeadsOf(GatedRmsNormOp norm, KdaOp kda) {
+    int64_t width = cast<RankedTensorType>(norm.getGain().getType()).getNumElements();
+    return width == cast<KdaStateType>(kda.getState().getType()).getValue();
   }
 
   void groupContractions(Block &block) {

@@ -113,6 +113,12 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
   // side by side.
   SmallVector<model::SliceOp> halves(group.getBody().front().getOps<model::SliceOp>());
   int64_t columns = halves.empty() ? n : n / int64_t(halves.size());
+  for (auto [i, half] : llvm::enumerate(halves))
+    if (half.getX() != linear.getResult() || half.getBegin() != int64_t(i) * columns ||
+        cast<RankedTensorType>(half.getType()).getDimSize(1) != columns)
+      return half.emitOpError("is not part ")
+             << i << " of " << halves.size()
+             << " equal ones of the projection; leave grouping to the fuse phase";
 
   KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   TileMath m(k);

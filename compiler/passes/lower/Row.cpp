@@ -341,7 +341,6 @@ void RowChain::storeResult(Value value, unsigned i) {
 }
 
 LogicalResult lowerRow(model::FusedOp group, Context &context) {
-  KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   // Every op of the chain has the same rows; the first one tells which.
   Operation &first = group.getBody().front().front();
   Type rowType = first.getNumResults() ? first.getResult(0).getType() : Type();
@@ -349,6 +348,9 @@ LogicalResult lowerRow(model::FusedOp group, Context &context) {
     rowType = push.getH().getType();
   else if (auto append = dyn_cast<model::LatentAppendOp>(first))
     rowType = append.getKv().getType();
+  if (!rowType || !isa<RankedTensorType>(rowType) || cast<RankedTensorType>(rowType).getRank() != 2)
+    return first.emitOpError("is not row-wise and cannot stand in a group of family row");
+  KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   RowChain chain(k, k.rows(rowType));
   std::string name = "row";
   for (Operation &op : group.getBody().front().without_terminator()) {

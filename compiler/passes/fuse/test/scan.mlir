@@ -67,3 +67,18 @@ func.func private @no_norm(%x: tensor<3x48xbf16>, %v: tensor<3x72xbf16>, %beta: 
   %z = k3.gated_rms_norm %v, %p, %gain {eps = 1.0e-5} : tensor<3x72xbf16>, tensor<3x72xbf16>, tensor<24xf32> -> tensor<3x72xbf16>
   return %y, %z : tensor<3x72xbf16>, tensor<3x72xbf16>
 }
+
+// A norm over halves of the heads' values is no norm of the heads.
+// CHECK-LABEL: func.func private @halves(
+func.func private @halves(%x: tensor<3x48xbf16>, %v: tensor<3x72xbf16>, %beta: tensor<3x3xf32>, %a_log: tensor<32xf32>, %dt: tensor<48xf32>, %gain: tensor<12xf32>,
+                          %state: !k3.kda_state<3x16x24xf32, vk>, %batch: !k3.batch<3>) -> tensor<3x72xbf16> {
+  // CHECK: k3.fused "scan" {
+  // CHECK-NEXT: k3.kda
+  // CHECK-NEXT: k3.yield
+  // CHECK: k3.fused "row" {
+  // CHECK-NEXT: k3.gated_rms_norm
+  // CHECK-NEXT: k3.yield
+  %o = k3.kda(%x, %x, %v, %x, %beta, %a_log, %dt, %state, %batch) : tensor<3x48xbf16>, tensor<3x48xbf16>, tensor<3x72xbf16>, tensor<3x48xbf16>, tensor<3x3xf32>, tensor<32xf32>, tensor<48xf32>, !k3.kda_state<3x16x24xf32, vk>, !k3.batch<3> -> tensor<3x72xbf16>
+  %y = k3.gated_rms_norm %o, %v, %gain {eps = 1.0e-5} : tensor<3x72xbf16>, tensor<3x72xbf16>, tensor<12xf32> -> tensor<3x72xbf16>
+  return %y : tensor<3x72xbf16>
+}

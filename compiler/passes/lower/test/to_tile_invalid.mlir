@@ -55,6 +55,32 @@ func.func private @not_a_row(%x: tensor<3x24xbf16>, %w: tensor<24x24xbf16>) -> t
 
 // -----
 
+func.func private @row_of_nothing(%x: tensor<3x24xbf16>) -> tensor<3x24xbf16> {
+  %y = k3.fused "row" {
+    // expected-error @below {{is not row-wise and cannot stand in a group of family row}}
+    k3.tap %x as "x" : tensor<3x24xbf16>
+    %z = k3.add %x, %x : tensor<3x24xbf16>, tensor<3x24xbf16> -> tensor<3x24xbf16>
+    k3.yield %z : tensor<3x24xbf16>
+  } -> tensor<3x24xbf16>
+  return %y : tensor<3x24xbf16>
+}
+
+// -----
+
+func.func private @not_halves(%x: tensor<3x24xbf16>, %w: tensor<36x24xbf16>) -> tensor<3x12xbf16> {
+  %y = k3.fused "contraction" {
+    %l = k3.linear %x, %w : tensor<3x24xbf16>, tensor<36x24xbf16> -> tensor<3x36xbf16>
+    // expected-error @below {{is not part 0 of 2 equal ones of the projection; leave grouping to the fuse phase}}
+    %a = k3.slice %l[0] : tensor<3x36xbf16> -> tensor<3x12xbf16>
+    %b = k3.slice %l[24] : tensor<3x36xbf16> -> tensor<3x12xbf16>
+    %z = k3.glu swiglu %a, %b : tensor<3x12xbf16>, tensor<3x12xbf16> -> tensor<3x12xbf16>
+    k3.yield %z : tensor<3x12xbf16>
+  } -> tensor<3x12xbf16>
+  return %y : tensor<3x12xbf16>
+}
+
+// -----
+
 func.func private @not_experts(%x: tensor<3x24xbf16>) -> tensor<3x24xbf16> {
   %y = k3.fused "experts" {
     // expected-error @below {{is not a half of the experts and cannot stand in a group of family experts}}
