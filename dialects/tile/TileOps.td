@@ -28,7 +28,7 @@ class Tile_PureOp<string mnemonic, list<Trait> traits = []> : Tile_Op<mnemonic, 
 
 defvar boundText = [{
     One offset and one bound a dimension of the view. The tile covers the last dimensions of the view (tile rank <=
-    view rank); leading dimensions are single indices. Element e of a dimension exists if offset + e < bound.
+    view rank); leading dimensions are single indices. Element e of a dimension exists if offset >= 0 and offset + e < bound.
 }];
 
 // ------------------------------------------------------------------------------------------------------ structure

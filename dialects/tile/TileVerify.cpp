@@ -139,7 +139,7 @@ static LogicalResult checkPart(Operation *op, TileType part, TileType whole, Ope
        llvm::enumerate(offsets, part.getShape(), whole.getShape())) {
     APInt value;
     int64_t start = matchPattern(offset, m_ConstantInt(&value)) ? value.getSExtValue() : 0;
-    if (start < 0 || start + extent > size)
+    if (start < 0 || start > size - extent)
       return op->emitOpError() << "dimension " << axis << ": part lies outside (got offset "
                                << start << " and extent " << extent << ", whole has " << size
                                << ")";

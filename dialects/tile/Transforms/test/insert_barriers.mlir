@@ -233,6 +233,29 @@ tile.kernel @pipeline(%v: !tile.view<?xi32>, %n: index) {
   tile.return
 }
 
+// One buffer that is filled again at the end of each iteration: its token travels while the copy is in flight.
+// CHECK-LABEL: tile.kernel @refill
+// CHECK: tile.copy
+// CHECK-NEXT: tile.for
+// CHECK-NEXT: tile.wait
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.fetch
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.copy
+// CHECK-NEXT: tile.yield
+tile.kernel @refill(%v: !tile.view<?xi32>, %n: index) {
+  %a = tile.alloc : !shared
+  %t0 = tile.copy %v[%n] bound(%n) to %a : !tile.view<?xi32> -> !shared
+  %r = tile.for %i = %n to %n step %n iter(%tok = %t0) : !tile.token {
+    tile.wait %tok
+    %x = tile.fetch %a : !shared -> !fragment
+    %t = tile.copy %v[%i] bound(%n) to %a : !tile.view<?xi32> -> !shared
+    tile.yield %t : !tile.token
+  }
+  tile.wait %r
+  tile.return
+}
+
 // Operands of a contraction and of a dequantization are read where they lie.
 // CHECK-LABEL: tile.kernel @operands
 // CHECK: tile.stage
