@@ -16,7 +16,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace k3::model;
@@ -127,8 +130,12 @@ static LogicalResult verifyEntry(func::FuncOp func, Attribute value) {
   return success();
 }
 
+/// Ranks along one axis of a mesh, as the loader of plans takes them.
+static constexpr int64_t kMostRanks = 1 << 16;
+
+/// A dictionary on the module that has these keys and no other, each from 1 to `most`.
 static LogicalResult verifyIntegerDictionary(Operation *op, NamedAttribute attr,
-                                             ArrayRef<StringRef> required) {
+                                             ArrayRef<StringRef> required, int64_t most) {
   auto dictionary = dyn_cast<DictionaryAttr>(attr.getValue());
   if (!isa<ModuleOp>(op) || !dictionary)
     return op->emitError() << attr.getName().getValue()
@@ -139,10 +146,21 @@ static LogicalResult verifyIntegerDictionary(Operation *op, NamedAttribute attr,
     if (!value)
       return op->emitError() << attr.getName().getValue() << ": '" << key
                              << "' is missing or no integer";
+    if (!value.getType().isSignlessInteger(64))
+      return op->emitError() << attr.getName().getValue() << ": expected '" << key
+                             << "' to be a 64-bit integer (got " << value << ")";
     if (value.getInt() < 1)
       return op->emitError() << attr.getName().getValue() << ": expected '" << key
                              << "' to be at least 1 (got " << value.getInt() << ")";
+    if (value.getInt() > most)
+      return op->emitError() << attr.getName().getValue() << ": expected '" << key
+                             << "' to be at most " << most << " (got " << value.getInt() << ")";
   }
+  for (NamedAttribute entry : dictionary)
+    if (!llvm::is_contained(required, entry.getName().getValue()))
+      return op->emitError() << attr.getName().getValue() << ": unknown key '"
+                             << entry.getName().getValue() << "' (expected "
+                             << llvm::join(required, ", ") << ")";
   return success();
 }
 
@@ -164,10 +182,11 @@ LogicalResult K3Dialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return verifyInteger(op, attr, 0);
   }
   if (name == kMeshAttr)
-    return verifyIntegerDictionary(op, attr, {"tp", "ep", "pp"});
+    return verifyIntegerDictionary(op, attr, {"tp", "ep", "pp"}, kMostRanks);
   if (name == kLimitsAttr)
     return verifyIntegerDictionary(
-        op, attr, {"max_tokens", "max_seqs", "max_context", "max_logit_rows", "page_tokens"});
+        op, attr, {"max_tokens", "max_seqs", "max_context", "max_logit_rows", "page_tokens"},
+        std::numeric_limits<int32_t>::max());
   if (name == kNameAttr)
     return op->emitError() << name << ": belongs on an argument or a result of an entry";
   return success();

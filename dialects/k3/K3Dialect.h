@@ -46,7 +46,8 @@ inline constexpr llvm::StringLiteral kLayerAttr = "k3.layer";
 inline constexpr llvm::StringLiteral kNameAttr = "k3.name";
 /// Sizes of the mesh axes, {tp, ep, pp}, on the module.
 inline constexpr llvm::StringLiteral kMeshAttr = "k3.mesh";
-/// Upper limits of a step, on the module.
+/// Upper limits of a step, on the module: {max_tokens, max_seqs, max_context, max_logit_rows,
+/// page_tokens}. A run numbers tokens, slots and pages in 32 bits.
 inline constexpr llvm::StringLiteral kLimitsAttr = "k3.limits";
 /// Stands for the layer number in names of a shared body.
 inline constexpr llvm::StringLiteral kLayerPlaceholder = "{L}";

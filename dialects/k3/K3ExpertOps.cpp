@@ -69,6 +69,7 @@ LogicalResult ExpertsOp::verify() {
   int64_t z = check.columns("z", getZ());
   int64_t topK = check.columns("ids", getIds());
   check.equal("weights columns", check.columns("weights", getWeights()), "ids columns", topK);
+  check.elementType("weights", getWeights(), Float32Type::get(getContext()));
   if (!getGateUpScale() != !getDownScale())
     check.fail("expected scales of gate_up and of down, or neither");
   auto gateUp = expertMatrix(check, "gate_up", getGateUp(), getGateUpScale());

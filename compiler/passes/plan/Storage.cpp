@@ -16,6 +16,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace k3 {
@@ -178,8 +180,13 @@ FailureOr<BufferId> Storage::state(model::RefOp op, std::optional<int64_t> layer
     info.shape = {cache.getPage(), cache.getWidth()};
     dtype = cache.getElementType();
     kind = ArenaClass::Cache;
-    if (__builtin_mul_overflow(slots, limits_.pagesPerSequence(), &slots))
-      return op.emitOpError() << "cache '" << *name << "': the number of pages overflows 63 bits";
+    slots *= limits_.pagesPerSequence(); // both have 31 bits
+    if (slots > std::numeric_limits<int32_t>::max())
+      return op.emitOpError() << "cache '" << *name
+                              << "': too many pages to number in 32 bits (got " << slots << " for "
+                              << limits_.maxSeqs << " sequences of " << limits_.maxContext
+                              << " tokens, expected at most " << std::numeric_limits<int32_t>::max()
+                              << "); lower max_seqs or max_context";
   }
   SmallVector<ExprAttr> shape{constant(slots)};
   for (int64_t extent : info.shape)

@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <limits>
 #include <map>
 
 namespace k3 {
@@ -26,7 +27,8 @@ namespace {
 // model.
 constexpr int64_t kMaxSeqs = 1 << 20;
 constexpr int64_t kMaxTokens = 1 << 24;
-constexpr int64_t kMaxContext = int64_t(1) << 32;
+// A run numbers positions in 32 bits.
+constexpr int64_t kMaxContext = std::numeric_limits<int32_t>::max();
 
 constexpr const char *kFooter = R"(Examples:
   k3c examples/k3-tiny -o tiny.k3plan --target cpu

@@ -454,6 +454,30 @@ func.func private @f(%x: tensor<4x9xf32>) {
 // -----
 
 func.func private @f(%x: tensor<4x9xf32>) {
+  // expected-error @below {{expected result to have elements of type f32 (got bf16)}}
+  %0 = k3.all_gather %x over "tp" : tensor<4x9xf32> -> tensor<8x9xbf16>
+  return
+}
+
+// -----
+
+func.func private @f(%x: tensor<4x9xbf16>) {
+  // expected-error @below {{expected result to have elements of type bf16 (got f32)}}
+  %0 = k3.all_reduce %x over "tp" : tensor<4x9xbf16> -> tensor<4x9xf32>
+  return
+}
+
+// -----
+
+func.func private @f(%z: tensor<3x8xbf16>, %ids: tensor<3x2xi32>, %w: tensor<3x2xbf16>, %gu: tensor<5x12x8xbf16>, %d: tensor<5x8x6xbf16>) {
+  // expected-error @below {{expected weights to have elements of type f32 (got bf16)}}
+  %0 = k3.experts swiglu %z, %ids, %w, %gu, %d : tensor<3x8xbf16>, tensor<3x2xi32>, tensor<3x2xbf16>, tensor<5x12x8xbf16>, tensor<5x8x6xbf16> -> tensor<3x8xbf16>
+  return
+}
+
+// -----
+
+func.func private @f(%x: tensor<4x9xf32>) {
   // expected-error @below {{expected result columns 8 to equal x columns 9}}
   %0 = k3.all_to_all %x over "ep" : tensor<4x9xf32> -> tensor<4x8xf32>
   return

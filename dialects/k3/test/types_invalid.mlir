@@ -197,3 +197,23 @@ module attributes {k3.mesh = {tp = 0, ep = 1, pp = 1}} {}
 
 // expected-error @below {{k3.limits: 'page_tokens' is missing or no integer}}
 module attributes {k3.limits = {max_tokens = 512, max_seqs = 1, max_context = 4096, max_logit_rows = 64}} {}
+
+// -----
+
+// expected-error @below {{k3.limits: expected 'max_seqs' to be at most 2147483647 (got 2147483648)}}
+module attributes {k3.limits = {max_tokens = 512, max_seqs = 2147483648, max_context = 4096, max_logit_rows = 64, page_tokens = 64}} {}
+
+// -----
+
+// expected-error @below {{k3.mesh: expected 'ep' to be at most 65536 (got 65537)}}
+module attributes {k3.mesh = {tp = 1, ep = 65537, pp = 1}} {}
+
+// -----
+
+// expected-error @below {{k3.mesh: expected 'tp' to be a 64-bit integer (got 1 : i32)}}
+module attributes {k3.mesh = {tp = 1 : i32, ep = 1, pp = 1}} {}
+
+// -----
+
+// expected-error @below {{k3.mesh: unknown key 'dp' (expected tp, ep, pp)}}
+module attributes {k3.mesh = {tp = 1, ep = 1, pp = 1, dp = "all"}} {}

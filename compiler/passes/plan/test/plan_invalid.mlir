@@ -92,6 +92,17 @@ module attributes {k3.limits = {max_tokens = 16 : i64, max_seqs = 1 : i64, max_c
 
 // -----
 
+module attributes {k3.limits = {max_tokens = 16 : i64, max_seqs = 65536 : i64, max_context = 2097152 : i64, max_logit_rows = 4 : i64, page_tokens = 64 : i64}} {
+  k3.state @cache : !k3.latent_cache<64x8xf32>
+  func.func @e() attributes {k3.entry = "generic"} {
+    // expected-error @below {{cache 'cache': too many pages to number in 32 bits (got 2147483648 for 65536 sequences of 2097152 tokens, expected at most 2147483647); lower max_seqs or max_context}}
+    %w = k3.ref @cache : !k3.latent_cache<64x8xf32>
+    return
+  }
+}
+
+// -----
+
 module attributes {k3.limits = {max_tokens = 16 : i64, max_seqs = 1 : i64, max_context = 64 : i64, max_logit_rows = 4 : i64, page_tokens = 64 : i64}} {
   func.func private @body(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
     // expected-error @below {{@body calls itself; the host has no loops}}
