@@ -40,8 +40,8 @@ struct NativeTarget {
   Result<std::unique_ptr<llvm::TargetMachine>> createMachine() const;
 };
 
-/// Sets triple, layout and attributes, and allows contraction of a * b + c everywhere: the one
-/// place where it is set.
+/// Sets triple, layout and attributes. Every function but `exportedName` becomes internal. Nothing
+/// allows a * b + c to be contracted, so that fusion never changes a bit.
 void prepareModule(llvm::Module &module, llvm::TargetMachine &machine, const NativeTarget &target,
                    llvm::StringRef exportedName);
 

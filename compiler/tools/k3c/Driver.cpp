@@ -276,7 +276,14 @@ Status Compilation::writeText() {
   }
   if (options.output.empty()) {
     llvm::outs() << text;
-    return Status::ok();
+    llvm::outs().flush();
+    if (!llvm::outs().has_error())
+      return Status::ok();
+    // An error that nobody clears ends the process in the destructor.
+    std::string reason = llvm::outs().error().message();
+    llvm::outs().clear_error();
+    return Status::failed("standard output: cannot be written (" + reason +
+                          "); check where it goes");
   }
   return writeFileAtomic(options.output, text);
 }

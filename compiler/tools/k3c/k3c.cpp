@@ -32,8 +32,7 @@ int main(int argc, char **argv) {
   k3::Result<std::string> report = k3::dryRun(command.options);
   if (!report.isOk())
     return finish(report.status());
-  std::fputs(report->c_str(), stdout);
-  return std::fflush(stdout) == 0
-             ? 0
-             : finish(k3::Status::failed("standard output: cannot be written"));
+  if (std::fputs(report->c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return finish(k3::Status::failed("standard output: cannot be written; check where it goes"));
+  return 0;
 }
