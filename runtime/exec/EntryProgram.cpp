@@ -101,6 +101,14 @@ Result<EntryProgram> EntryProgram::prepare(const plan::Plan &plan, const plan::P
       result.addFill(*command->body_as_Fill(), program, memory);
       break;
     case plan::CommandBody::Collective:
+      // Of these the loader checks the one buffer that they use.
+      if (command->body_as_Collective()->kind() == plan::CollectiveKind::Send ||
+          command->body_as_Collective()->kind() == plan::CollectiveKind::Recv)
+        return Status::refused(fmt::format(
+            "entry '{}': command {} is a {}, and over one rank there is nobody at the other end; "
+            "compile the plan again",
+            result.name_, result.commands_.size(),
+            plan::EnumNameCollectiveKind(command->body_as_Collective()->kind())));
       result.addCollective(*command->body_as_Collective(), program, memory);
       break;
     case plan::CommandBody::Record:

@@ -16,7 +16,7 @@
 
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/exec/ExprTable.h"
+#include "runtime/loader/ExprTable.h"
 #include "runtime/exec/Memory.h"
 #include "runtime/schema/plan_generated.h"
 #include "support/Status.h"

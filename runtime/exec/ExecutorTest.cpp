@@ -121,6 +121,26 @@ TEST(Executor, CopiesFillsAndCollectivesOfOneRank) {
   EXPECT_THAT(ints(**executor, b, 4), ElementsAre(12, 13, 0x01010101, 0));
 }
 
+TEST(Executor, RefusesToSendOverOneRank) {
+  for (auto kind : {plan::CollectiveKind::Send, plan::CollectiveKind::Recv}) {
+    PlanBuilder builder;
+    const uint32_t a = builder.buffer("a", ArenaClass::Io, DType::I32, {builder.constant(4)}, 16);
+    plan::EntryT &entry = builder.entry("main", plan::EntryKind::Generic, {});
+    plan::CollectiveT collective;
+    collective.kind = kind;
+    // The loader does not look at the buffer that is not used.
+    (kind == plan::CollectiveKind::Send ? collective.src : collective.dst) = a;
+    (kind == plan::CollectiveKind::Send ? collective.dst : collective.src) = UINT32_MAX;
+    collective.count = builder.constant(4);
+    collective.dtype = DType::I32;
+    collective.axis = "pp";
+    PlanBuilder::command(entry, collective);
+    EXPECT_EQ(builder.executor().status().message(),
+              std::string("entry 'main': command 0 is a ") + plan::EnumNameCollectiveKind(kind) +
+                  ", and over one rank there is nobody at the other end; compile the plan again");
+  }
+}
+
 TEST(Executor, RefusesACopyBeyondItsBuffer) {
   PlanBuilder builder;
   const uint32_t t = builder.symbol("T", 100);

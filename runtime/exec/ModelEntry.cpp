@@ -137,6 +137,9 @@ Status ModelEntry::checkSizes(uint64_t tokens, uint64_t sequences, uint64_t rows
     return Status::refused(fmt::format("step: too many rows of logits (got {}, expected at most "
                                        "{}); rebuild with a larger --max-logit-rows",
                                        rows, rowsMax));
+  uint64_t tableCells = 0;
+  if (__builtin_mul_overflow(sequences, pagesPerSequence_, &tableCells))
+    tableCells = UINT64_MAX;
   const struct {
     std::string_view name;
     const Input &input;
@@ -148,7 +151,7 @@ Status ModelEntry::checkSizes(uint64_t tokens, uint64_t sequences, uint64_t rows
       {"seq_offsets", seqOffsets_, sequences + 1},
       {"seq_slots", seqSlots_, sequences},
       {"seq_context", seqContext_, sequences},
-      {"page_table", pageTable_, sequences * pagesPerSequence_},
+      {"page_table", pageTable_, tableCells},
       {"logit_rows", logitRows_, rows},
   };
   for (const auto &[name, input, need] : inputs) {

@@ -71,7 +71,10 @@ Result<Sequence> Session::open() {
   if (!slot)
     return Status::failed(fmt::format(
         "sequences: all {} slots are taken; rebuild with a larger --max-seqs", slots_.size()));
-  K3_RETURN_IF_ERROR(zeroSlot(slot->index));
+  if (Status zeroed = zeroSlot(slot->index); !zeroed) {
+    slots_.release(*slot);
+    return zeroed;
+  }
   Sequence sequence;
   sequence.slot_ = *slot;
   return sequence;

@@ -5,17 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nodes come after their operands, so one sweep down finds what is needed and one sweep up computes
-// it: shared operands cost nothing twice and nothing recurses.
+// Non-negative 64-bit numbers; what leaves them is a fault with a name, never a wrong number.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/loader/Expr.h"
 
-#include "support/Format.h"
-
 #include <algorithm>
-#include <vector>
 
 namespace k3 {
 
@@ -67,57 +63,6 @@ ExprValue applyExprOp(plan::ExprOp op, int64_t lhs, int64_t rhs) {
     break;
   }
   return {0, ExprFault::UnknownOp};
-}
-
-Result<int64_t> evaluate(const plan::Plan &plan, uint32_t expr, std::span<const int64_t> symbols) {
-  const auto &exprs = *plan.exprs();
-  if (expr >= exprs.size())
-    return Status::refused(fmt::format(
-        "expression {}: does not exist (got {}, expected less than {}); rebuild the plan with k3c",
-        expr, expr, exprs.size()));
-  auto isBinary = [](const plan::Expr *node) {
-    return node->op() != plan::ExprOp::Const && node->op() != plan::ExprOp::Symbol;
-  };
-  std::vector<bool> needed(expr + 1);
-  needed[expr] = true;
-  for (uint32_t i = expr + 1; i-- > 0;)
-    if (needed[i] && isBinary(exprs[i]))
-      needed[exprs[i]->lhs()] = needed[exprs[i]->rhs()] = true;
-
-  std::vector<int64_t> values(expr + 1);
-  for (uint32_t i = 0; i <= expr; ++i) {
-    if (!needed[i])
-      continue;
-    const plan::Expr *node = exprs[i];
-    if (node->op() == plan::ExprOp::Const) {
-      values[i] = node->value();
-      continue;
-    }
-    if (node->op() == plan::ExprOp::Symbol) {
-      size_t index = static_cast<size_t>(node->value());
-      const plan::Symbol *symbol = (*plan.symbols())[static_cast<uint32_t>(index)];
-      if (index >= symbols.size())
-        return Status::refused(fmt::format(
-            "symbol '{}': no value is given (got {} values, expected at least {}); give "
-            "one for each symbol of the plan",
-            symbol->name()->string_view(), symbols.size(), index + 1));
-      if (symbols[index] < 0 || static_cast<uint64_t>(symbols[index]) > symbol->upper_bound())
-        return Status::refused(fmt::format(
-            "symbol '{}': is outside its bounds (got {}, expected 0 to {}); rebuild the "
-            "plan with larger limits",
-            symbol->name()->string_view(), symbols[index], symbol->upper_bound()));
-      values[i] = symbols[index];
-      continue;
-    }
-    ExprValue result = applyExprOp(node->op(), values[node->lhs()], values[node->rhs()]);
-    if (result.fault != ExprFault::None)
-      return Status::refused(fmt::format(
-          "expression {}: has no value because {} (got operands {} and {}); rebuild the "
-          "plan with k3c",
-          i, describe(result.fault), values[node->lhs()], values[node->rhs()]));
-    values[i] = result.value;
-  }
-  return values[expr];
 }
 
 } // namespace k3

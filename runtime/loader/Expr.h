@@ -7,7 +7,7 @@
 //
 // Extents that depend on the step (grids, byte counts, scalar arguments) are small expressions over
 // the plan's symbols. Their arithmetic is defined here once, for validation at load and for every
-// step.
+// step (ExprTable.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,8 @@
 #define K3_RUNTIME_LOADER_EXPR_H
 
 #include "runtime/schema/plan_generated.h"
-#include "support/Status.h"
 
 #include <cstdint>
-#include <span>
 
 namespace k3 {
 
@@ -34,11 +32,6 @@ struct ExprValue {
 
 /// One binary operation on non-negative operands.
 ExprValue applyExprOp(plan::ExprOp op, int64_t lhs, int64_t rhs);
-
-/// The value of expression EXPR of a validated plan. SYMBOLS are the values of all symbols of the
-/// plan, in its order; only those that EXPR depends on are looked at, and each must lie between 0
-/// and its upper bound.
-Result<int64_t> evaluate(const plan::Plan &plan, uint32_t expr, std::span<const int64_t> symbols);
 
 } // namespace k3
 

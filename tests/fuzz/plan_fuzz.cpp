@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/loader/Expr.h"
+#include "runtime/loader/ExprTable.h"
 #include "runtime/loader/Plan.h"
 #include "runtime/tools/Inspect.h"
 #include "support/Hash.h"
@@ -68,8 +68,9 @@ void exercise(const LoadedPlan &plan) {
     symbols.push_back(static_cast<int64_t>(symbol->upper_bound()));
   // What validation has promised: a value at the upper bounds, within the known range.
   for (uint32_t i = 0; i < plan.plan().exprs()->size(); ++i) {
-    Result<int64_t> value = evaluate(plan.plan(), i, symbols);
-    if (!value || *value < 0 || *value > plan.upperBound(i))
+    ExprTable table(plan.plan());
+    uint32_t slot = table.add(i);
+    if (!table.evaluate(symbols) || table.value(slot) < 0 || table.value(slot) > plan.upperBound(i))
       std::abort();
   }
 }

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The loader has checked the expressions at the upper bounds of the symbols only; a difference can
-// still fall below zero for smaller values, so the checks stay here.
+// The loader has bounded every expression from above. A difference can still fall below zero and a
+// divisor to it for some values of the symbols, so the checks stay here.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/exec/ExprTable.h"
+#include "runtime/loader/ExprTable.h"
 
 #include "runtime/loader/Expr.h"
 

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef K3_RUNTIME_EXEC_EXPRTABLE_H
-#define K3_RUNTIME_EXEC_EXPRTABLE_H
+#ifndef K3_RUNTIME_LOADER_EXPRTABLE_H
+#define K3_RUNTIME_LOADER_EXPRTABLE_H
 
 #include "runtime/schema/plan_generated.h"
 #include "support/Status.h"
@@ -53,4 +53,4 @@ private:
 
 } // namespace k3
 
-#endif // K3_RUNTIME_EXEC_EXPRTABLE_H
+#endif // K3_RUNTIME_LOADER_EXPRTABLE_H
