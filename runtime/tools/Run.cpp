@@ -28,6 +28,7 @@
 #include <charconv>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <optional>
 #include <unistd.h>
 
@@ -214,7 +215,12 @@ int runWithKernelStack(const RunOptions &options) {
   const Status started = runOnKernelStack(
       [](void *context) {
         Call *call = static_cast<Call *>(context);
-        call->status = run(call->options);
+        // Arenas and staging report for themselves; what is left are the small things of the host.
+        try {
+          call->status = run(call->options);
+        } catch (const std::bad_alloc &) {
+          call->status = Status::failed("memory: the host has none left; free some memory");
+        }
       },
       &call);
   return reportStatus(started.isOk() ? call.status : started);

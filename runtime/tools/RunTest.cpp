@@ -212,6 +212,24 @@ TEST_F(RunTest, ADumpIsCountedUpToTheContextOfThePlan) {
   EXPECT_NE(budgetOfDump("18"), budgetOfDump("19"));
 }
 
+#ifndef __SANITIZE_ADDRESS__ // which needs terabytes of addresses
+TEST_F(RunTest, EndsWithASentenceWhereMemoryIsShort) {
+  unsigned failures = 0;
+  Outcome result{1, "", ""};
+  for (int megabytes = 8; megabytes < 256 && result.exitCode != 0; megabytes += 2) {
+    const std::string limit = "ulimit -v " + std::to_string(megabytes << 10) + ";";
+    if (std::system((limit + K3_BINARY " --version >/dev/null 2>&1").c_str()) != 0)
+      continue; // not even the program itself fits
+    result = run("m.k3plan --weights w --prompt-ids 1 --threads 2", limit);
+    EXPECT_TRUE(result.exitCode == 0 || result.exitCode == 1) << megabytes << ": " << result.err;
+    EXPECT_THAT(result.err, HasSubstr(result.exitCode ? "error: " : "generated: "));
+    failures += result.exitCode == 1;
+  }
+  EXPECT_EQ(result.exitCode, 0);
+  EXPECT_GT(failures, 2u);
+}
+#endif
+
 TEST_F(RunTest, ACheckpointOfAnotherModelIsRefused) {
   folder_.write("w/model.safetensors",
                 safetensorsBytes({{"model.bias", "BF16", {1, 2}, bytesOf<uint16_t>({0, 0})},

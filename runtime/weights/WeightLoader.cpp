@@ -25,6 +25,8 @@
 #include <fmt/format.h>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 using namespace k3;
@@ -44,7 +46,7 @@ public:
   Status run();
 
 private:
-  void worker();
+  void worker(std::byte *staging);
   Status runTask(const WeightTask &task, std::byte *staging);
   Status move(const WeightTask &task, std::byte *staging, uint64_t row, uint64_t rows, uint64_t col,
               uint64_t cols);
@@ -107,14 +109,13 @@ Status Streamer::runTask(const WeightTask &task, std::byte *staging) {
   return Status::ok();
 }
 
-void Streamer::worker() {
-  auto staging = std::make_unique_for_overwrite<std::byte[]>(options_.stagingBytes);
+void Streamer::worker(std::byte *staging) {
   Status status;
   while (status.isOk()) {
     const size_t task = next_.fetch_add(1);
     if (task >= work_.tasks.size())
       break;
-    status = runTask(work_.tasks[task], staging.get());
+    status = runTask(work_.tasks[task], staging);
   }
   if (!status.isOk())
     next_ = work_.tasks.size();
@@ -126,10 +127,31 @@ void Streamer::worker() {
 }
 
 Status Streamer::run() {
+  const unsigned wanted = std::max(1u, options_.threads);
+  std::vector<std::unique_ptr<std::byte[]>> staging;
+  for (unsigned i = 0; i < wanted; ++i) {
+    staging.emplace_back(new (std::nothrow) std::byte[options_.stagingBytes]);
+    if (!staging.back())
+      return Status::failed(fmt::format(
+          "weights: there is no memory for the staging buffers (got {} of {}, {} bytes each); free "
+          "some memory",
+          i, wanted, options_.stagingBytes));
+  }
   std::vector<std::thread> threads;
-  running_ = std::max(1u, options_.threads);
-  for (unsigned i = 0, count = running_; i < count; ++i)
-    threads.emplace_back([this] { worker(); });
+  threads.reserve(wanted);
+  running_ = wanted;
+  try {
+    for (auto &buffer : staging)
+      threads.emplace_back([this, to = buffer.get()] { worker(to); });
+  } catch (const std::system_error &) {
+    // Fewer threads are slower, and without any this one does the work.
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      running_ -= wanted - static_cast<unsigned>(std::max<size_t>(threads.size(), 1));
+    }
+    if (threads.empty())
+      worker(staging.front().get());
+  }
   {
     std::unique_lock<std::mutex> lock(mutex_);
     while (
