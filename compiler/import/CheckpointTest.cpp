@@ -265,6 +265,14 @@ TEST_F(Checkpoint, MissingExtraAndRenamed) {
   write();
   EXPECT_THAT(refusal(), HasSubstr("(1 unexpected tensors: " + layerName(2, "mlp_res_norm.wieght") +
                                    "; 1 missing tensors: " + name + ")"));
+  // The placeholder of a template is no layer: taken as one, it would stand for layer 0.
+  tensors_ = good;
+  std::string first = layerName(0, "mlp_res_norm.weight"), braces = replaced(first, ".0.", ".{L}.");
+  tensors_[braces] = good[first];
+  tensors_.erase(first);
+  write();
+  EXPECT_THAT(refusal(), HasSubstr("(1 unexpected tensors: " + braces +
+                                   "; 1 missing tensors: " + first + ")"));
   tensors_ = good;
   for (int expert = 0; expert < 8; ++expert) {
     std::string old = "block_sparse_moe.experts." + std::to_string(expert) + ".w1.weight";

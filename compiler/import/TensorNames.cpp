@@ -80,8 +80,10 @@ std::optional<TensorNames::Match> TensorNames::match(std::string_view name) cons
     for (size_t i = 0; fits && i < numbers.size(); ++i) {
       uint64_t number = numbers[i].number;
       char kind = candidate.slots[i].kind;
-      if (kind == '=')
-        fits = numbers[i].kind == '=' && candidate.slots[i].number == number;
+      if (numbers[i].kind != '=')
+        fits = false; // a name of a checkpoint with braces in it
+      else if (kind == '=')
+        fits = candidate.slots[i].number == number;
       else
         (kind == 'L' ? match.layer : match.copy) = number;
     }
