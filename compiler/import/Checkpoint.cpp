@@ -13,10 +13,10 @@
 #include "compiler/import/Checkpoint.h"
 
 #include "compiler/import/Binder.h"
+#include "support/File.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 namespace k3 {
 
@@ -27,28 +27,14 @@ namespace {
 constexpr const char *kConfigName = "config.json";
 constexpr const char *kIndexName = "model.safetensors.index.json";
 
-Result<std::string> readText(const fs::path &path, uint64_t limit) {
-  std::error_code error;
-  uint64_t size = fs::file_size(path, error);
-  if (error)
-    return Status::refused(path.string() + ": cannot be read (" + error.message() + ")");
-  if (size > limit)
-    return Status::refused(path.string() + ": the file is too large (got " + std::to_string(size) +
-                           " bytes, at most " + std::to_string(limit) + ")");
-  std::string text(size, '\0');
-  std::ifstream in(path, std::ios::binary);
-  if (!in.read(text.data(), static_cast<std::streamsize>(size)))
-    return Status::failed(path.string() + ": cannot be read");
-  return text;
-}
-
 /// The only *.safetensors of a folder without an index, or an empty path.
 Result<fs::path> singleFile(const fs::path &folder) {
   std::vector<fs::path> found;
   std::error_code error;
-  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".safetensors")
-      found.push_back(entry.path());
+  // The increment of a range-based loop would throw.
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".safetensors")
+      found.push_back(at->path());
   if (error)
     return Status::failed(folder.string() + ": cannot be listed (" + error.message() + ")");
   if (found.size() > 1)
@@ -61,7 +47,7 @@ Result<fs::path> singleFile(const fs::path &folder) {
 Status bindFiles(Binder &binder, const fs::path &folder) {
   std::error_code error;
   if (fs::path index = folder / kIndexName; fs::exists(index, error)) {
-    K3_ASSIGN_OR_RETURN(std::string text, readText(index, uint64_t(1) << 30));
+    K3_ASSIGN_OR_RETURN(std::string text, readFile(index.string(), uint64_t(1) << 30));
     K3_RETURN_IF_ERROR(binder.readIndex(text, index.string()));
     text = std::string();
     return binder.readShards(folder.string());
@@ -121,7 +107,7 @@ Result<ImportedModel> importModel(const std::string &path) {
     return Status::refused(
         path + ": no such file or folder; give the folder of a checkpoint or a config file");
   }
-  K3_ASSIGN_OR_RETURN(std::string text, readText(configPath, json::Limits().bytes));
+  K3_ASSIGN_OR_RETURN(std::string text, readFile(configPath.string(), json::Limits().bytes));
   K3_ASSIGN_OR_RETURN(ModelConfig config, parseConfig(text, configPath.string()));
   K3_ASSIGN_OR_RETURN(ModelDef def, loadModelDef(config.family));
   Binder binder(def, config);

@@ -13,8 +13,13 @@
 #include "runtime/tokenizer/Tokenizer.h"
 
 #include "runtime/tokenizer/Utf8.h"
+#include "support/File.h"
 
 using namespace k3;
+
+/// The most bytes of a file that are read: far above any vocabulary, far below the memory of a
+/// host.
+static constexpr uint64_t MaxFileBytes = 64u << 20;
 
 Tokenizer::Tokenizer(BytePairEncoder encoder, PreTokenizer preTokenizer, AddedTokens added)
     : encoder_(std::move(encoder)), preTokenizer_(std::move(preTokenizer)),
@@ -25,9 +30,9 @@ Tokenizer::Tokenizer(BytePairEncoder encoder, PreTokenizer preTokenizer, AddedTo
 
 Result<Tokenizer> Tokenizer::load(const std::string &dir) {
   std::string configPath = dir + "/tokenizer_config.json", modelPath = dir + "/tiktoken.model";
-  K3_ASSIGN_OR_RETURN(std::string config, readTokenizerFile(configPath));
+  K3_ASSIGN_OR_RETURN(std::string config, readFile(configPath, MaxFileBytes));
   K3_ASSIGN_OR_RETURN(AddedTokens added, parseTokenizerConfig(configPath, config));
-  K3_ASSIGN_OR_RETURN(std::string model, readTokenizerFile(modelPath));
+  K3_ASSIGN_OR_RETURN(std::string model, readFile(modelPath, MaxFileBytes));
   K3_ASSIGN_OR_RETURN(BytePairEncoder encoder, parseTiktokenModel(modelPath, model, added));
   K3_ASSIGN_OR_RETURN(PreTokenizer preTokenizer, PreTokenizer::create());
   return Tokenizer(std::move(encoder), std::move(preTokenizer), std::move(added));

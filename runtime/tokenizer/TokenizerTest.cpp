@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace k3;
@@ -400,17 +401,20 @@ TEST(TokenizerLoad, RefusesAFolderWithoutTheFiles) {
   fs::path dir = fs::temp_directory_path() / ("k3-tokenizer-test-" + std::to_string(::getpid()));
   fs::create_directories(dir);
   auto error = [&] { return Tokenizer::load(dir.string()).status().message(); };
-  EXPECT_EQ(error(),
-            dir.string() +
-                "/tokenizer_config.json: cannot be opened (No such file or directory); "
-                "give a folder with tiktoken.model and tokenizer_config.json, or token ids");
+  EXPECT_EQ(
+      error(),
+      dir.string() +
+          "/tokenizer_config.json: cannot be opened (No such file or directory); check the path");
   fs::copy_file(kTiny + "/tokenizer_config.json", dir / "tokenizer_config.json");
   EXPECT_THAT(error(), StartsWith(dir.string() + "/tiktoken.model: cannot be opened"));
   std::ofstream(dir / "tiktoken.model").flush();
   EXPECT_THAT(error(), StartsWith(dir.string() + "/tiktoken.model: no token for the single byte"));
   fs::remove(dir / "tiktoken.model");
   fs::create_directory(dir / "tiktoken.model");
-  EXPECT_THAT(error(), StartsWith(dir.string() + "/tiktoken.model: cannot be read"));
+  EXPECT_THAT(error(), StartsWith(dir.string() + "/tiktoken.model: is not a file (got a folder"));
+  fs::remove(dir / "tiktoken.model");
+  ASSERT_EQ(::mkfifo((dir / "tiktoken.model").c_str(), 0600), 0);
+  EXPECT_THAT(error(), StartsWith(dir.string() + "/tiktoken.model: is not a regular file"));
   fs::remove_all(dir);
 }
 

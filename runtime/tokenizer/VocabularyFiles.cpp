@@ -13,14 +13,10 @@
 #include "runtime/tokenizer/VocabularyFiles.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <vector>
 
 using namespace k3;
@@ -299,20 +295,4 @@ private:
 Result<BytePairEncoder> k3::parseTiktokenModel(const std::string &path, std::string_view text,
                                                const AddedTokens &added) {
   return TiktokenParser(path, text, added).parse();
-}
-
-Result<std::string> k3::readTokenizerFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file)
-    return Status::refused(
-        path + ": cannot be opened (" + std::strerror(errno) +
-        "); give a folder with tiktoken.model and tokenizer_config.json, or token ids");
-  // An empty file makes the insertion fail, which is no error; a folder in its place fails at the
-  // first byte.
-  if (file.peek() != std::ifstream::traits_type::eof())
-    text << file.rdbuf();
-  if (file.bad() || text.bad())
-    return Status::failed(path + ": cannot be read (" + std::strerror(errno) + "); check the disk");
-  return std::move(text).str();
 }

@@ -47,9 +47,6 @@ Result<AddedTokens> parseTokenizerConfig(const std::string &path, std::string_vi
 Result<BytePairEncoder> parseTiktokenModel(const std::string &path, std::string_view text,
                                            const AddedTokens &added);
 
-/// The whole file, which may hold any bytes.
-Result<std::string> readTokenizerFile(const std::string &path);
-
 } // namespace k3
 
 #endif // K3_RUNTIME_TOKENIZER_VOCABULARYFILES_H
