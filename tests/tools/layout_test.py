@@ -29,6 +29,8 @@ none("no file of source has more than 600 lines",
 none("every source file begins with the banner and the licence",
      [f for f in sources if os.path.exists(os.path.join(ROOT, f))
       and "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception" not in open(os.path.join(ROOT, f), errors="replace").read(700)])
+none("nothing that a tool wrote lies at the top", [f for f in files if "/" not in f and not f.startswith(".") and f not in
+     ("CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md")])
 ninja = os.path.join(os.path.dirname(BIN), "build.ninja")
 if os.path.exists(ninja):
     with open(ninja) as f: none("no archive of MLIR on a link line", re.findall(r"libMLIR[A-Z][A-Za-z]*\.a", f.read()))

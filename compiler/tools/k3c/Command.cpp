@@ -58,7 +58,7 @@ CommandLine parseCommandLine(int argc, const char *const *argv) {
          "MODEL", options.model,
          "a checkpoint folder, a config.json (that file alone), or a .mlir file in the k3 dialect")
       ->required();
-  app.add_option("-o,--output", options.output, "the file to write");
+  app.add_option("-o,--output", options.output, "the file to write; - for standard output");
   app.add_option("--target", options.target,
                  "cpu: any x86-64-v3 machine; cpu-native: this machine; sm_...: a GPU")
       ->check(CLI::IsMember({"cpu", "cpu-native", "sm_80", "sm_90a", "sm_100a", "sm_120a"}))

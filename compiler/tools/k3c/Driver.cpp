@@ -133,6 +133,22 @@ Result<std::pair<Phase, Phase>> phaseRange(const CompileOptions &options) {
   return std::pair(first, last);
 }
 
+constexpr const char *kStandardOutput = "-";
+
+/// Writes to a file, or to standard output when OUTPUT is `-`.
+Status writeOutput(const std::string &output, StringRef bytes) {
+  if (output != kStandardOutput)
+    return writeFileAtomic(output, bytes);
+  llvm::outs() << bytes;
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return Status::ok();
+  // An error that nobody clears ends the process in the destructor.
+  std::string reason = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  return Status::failed("standard output: cannot be written (" + reason + "); check where it goes");
+}
+
 } // namespace
 
 Status Compilation::fail() const {
@@ -274,18 +290,7 @@ Status Compilation::writeText() {
     module->print(os, OpPrintingFlags().enableDebugInfo(!options.output.empty()).useLocalScope());
     os << "\n";
   }
-  if (options.output.empty()) {
-    llvm::outs() << text;
-    llvm::outs().flush();
-    if (!llvm::outs().has_error())
-      return Status::ok();
-    // An error that nobody clears ends the process in the destructor.
-    std::string reason = llvm::outs().error().message();
-    llvm::outs().clear_error();
-    return Status::failed("standard output: cannot be written (" + reason +
-                          "); check where it goes");
-  }
-  return writeFileAtomic(options.output, text);
+  return writeOutput(options.output.empty() ? kStandardOutput : options.output, text);
 }
 
 Status Compilation::writePlan() {
@@ -315,7 +320,7 @@ Status Compilation::writePlan() {
                   llvm::sys::path::filename(llvm::StringRef(options.model).rtrim('/'))) +
               ".k3plan")
                  .str();
-  K3_RETURN_IF_ERROR(writeFileAtomic(output, bytes));
+  K3_RETURN_IF_ERROR(writeOutput(output, bytes));
   llvm::errs() << "k3c: wrote " << output << " (" << bytes.size() << " bytes, "
                << (image ? image->kernels.size() : kernels.size()) << " kernels)\n";
   return Status::ok();
