@@ -171,11 +171,15 @@ LogicalResult FusedOp::verify() {
   if (yield.getNumOperands() != getNumResults())
     return emitOpError() << "expected k3.yield to give " << getNumResults() << " values (got "
                          << yield.getNumOperands() << ")";
-  for (unsigned index = 0; index < getNumResults(); ++index)
+  for (unsigned index = 0; index < getNumResults(); ++index) {
     if (yield.getOperand(index).getType() != getResult(index).getType())
       return emitOpError() << "expected value " << index << " of k3.yield to have type "
                            << getResult(index).getType() << " (got "
                            << yield.getOperand(index).getType() << ")";
+    if (yield.getOperand(index).getParentBlock() != &getBody().front())
+      return emitOpError() << "expected value " << index
+                           << " of k3.yield to be computed in its body (got one from outside)";
+  }
   return success();
 }
 

@@ -69,7 +69,8 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
   bool isOn(StringRef rule) { return !llvm::is_contained(disabled, rule); }
 
   /// Moves `members` (in program order) into a group where the last of them stands. Values used
-  /// outside become results.
+  /// outside become results. A kernel stores something: when nothing is used, that is what the last
+  /// member gives.
   FusedOp wrap(ArrayRef<Operation *> members, StringRef family) {
     llvm::SmallPtrSet<Operation *, 8> inside(members.begin(), members.end());
     SmallVector<Value> results;
@@ -81,6 +82,8 @@ struct Fuse : k3::impl::FusePassBase<Fuse> {
                          [&](Operation *user) { return !inside.contains(user); }))
           results.push_back(result);
     }
+    if (results.empty())
+      llvm::append_range(results, members.back()->getResults());
     OpBuilder builder(members.back());
     auto group = FusedOp::create(builder, builder.getFusedLoc(locations),
                                  TypeRange(ValueRange(results)), family);

@@ -56,6 +56,22 @@ const char *findMissing(k3::model::FusedOp group) {
   return body.without_terminator().empty() ? "an op" : nullptr;
 }
 
+/// What is wrong with the values that a group yields, or null. The families around one anchor store
+/// what their last op gives and nothing else.
+const char *checkYield(k3::model::FusedOp group) {
+  StringRef family = group.getFamily();
+  if (family == "row")
+    return nullptr;
+  Operation *yield = group.getBody().front().getTerminator();
+  if (yield->getNumOperands() == 0)
+    return "yields nothing, and a kernel of its family stores a result";
+  if (!family.ends_with("contraction") &&
+      (yield->getNumOperands() != 1 ||
+       yield->getOperand(0).getDefiningOp() != yield->getPrevNode()))
+    return "stores what its last op gives, and the group yields other values";
+  return nullptr;
+}
+
 struct LowerToTile : k3::impl::LowerToTilePassBase<LowerToTile> {
   using LowerToTilePassBase::LowerToTilePassBase;
 
@@ -78,6 +94,11 @@ struct LowerToTile : k3::impl::LowerToTilePassBase<LowerToTile> {
       if (const char *missing = findMissing(group)) {
         group.emitOpError() << "family '" << group.getFamily() << "' is built around " << missing
                             << " and the group has none; leave grouping to the fuse phase";
+        return signalPassFailure();
+      }
+      if (const char *wrong = checkYield(group)) {
+        group.emitOpError() << "family '" << group.getFamily() << "' " << wrong
+                            << "; leave grouping to the fuse phase";
         return signalPassFailure();
       }
       bool paged = group.getBody()

@@ -88,6 +88,10 @@ SmallVector<ExprAttr> Storage::shapeOf(RankedTensorType type) const {
 
 FailureOr<BufferId> Storage::add(StringRef name, ArenaClass kind, Type dtype,
                                  ArrayRef<ExprAttr> shape, Location loc) {
+  if (!dtype.isF32() && !dtype.isBF16() && !dtype.isSignlessInteger(32) &&
+      !dtype.isSignlessInteger(64) && !dtype.isSignlessInteger(8))
+    return emitError(loc) << "'" << name << "': no element type of a plan (got " << dtype
+                          << ", expected f32, bf16, i32, i64 or i8)";
   int64_t size = host::elementBytes(dtype);
   for (ExprAttr extent : shape) {
     std::optional<host::ExprRange> range = host::rangeOf(extent, [&](StringRef symbol) {

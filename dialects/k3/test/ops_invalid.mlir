@@ -415,6 +415,16 @@ func.func private @f(%x: tensor<4x9xf32>) {
 // -----
 
 func.func private @f(%x: tensor<4x9xf32>) {
+  // expected-error @below {{expected value 0 of k3.yield to be computed in its body (got one from outside)}}
+  %0 = k3.fused "row" {
+    k3.yield %x : tensor<4x9xf32>
+  } -> tensor<4x9xf32>
+  return
+}
+
+// -----
+
+func.func private @f(%x: tensor<4x9xf32>) {
   // expected-error @below {{expects parent op 'k3.fused'}}
   k3.yield
 }

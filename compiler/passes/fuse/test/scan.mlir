@@ -82,3 +82,15 @@ func.func private @halves(%x: tensor<3x48xbf16>, %v: tensor<3x72xbf16>, %beta: t
   %y = k3.gated_rms_norm %o, %v, %gain {eps = 1.0e-5} : tensor<3x72xbf16>, tensor<3x72xbf16>, tensor<12xf32> -> tensor<3x72xbf16>
   return %y : tensor<3x72xbf16>
 }
+
+// A recurrence that nobody reads still moves its state on, and its kernel has a result.
+// CHECK-LABEL: func.func private @unread(
+func.func private @unread(%x: tensor<3x48xbf16>, %v: tensor<3x72xbf16>, %beta: tensor<3x3xf32>, %a_log: tensor<32xf32>, %dt: tensor<48xf32>,
+                          %state: !k3.kda_state<3x16x24xf32, vk>, %batch: !k3.batch<3>) {
+  // CHECK-NEXT: k3.fused "scan" {
+  // CHECK-NEXT: %[[O:.*]] = k3.kda
+  // CHECK-NEXT: k3.yield %[[O]] : tensor<3x72xbf16>
+  // CHECK-NEXT: } -> tensor<3x72xbf16>
+  %o = k3.kda(%x, %x, %v, %x, %beta, %a_log, %dt, %state, %batch) : tensor<3x48xbf16>, tensor<3x48xbf16>, tensor<3x72xbf16>, tensor<3x48xbf16>, tensor<3x3xf32>, tensor<32xf32>, tensor<48xf32>, !k3.kda_state<3x16x24xf32, vk>, !k3.batch<3> -> tensor<3x72xbf16>
+  return
+}

@@ -11,12 +11,34 @@ func.func private @family(%x: tensor<3x24xbf16>) -> tensor<3x24xbf16> {
 
 // -----
 
-func.func private @empty(%x: tensor<3x24xbf16>) -> tensor<3x24xbf16> {
+func.func private @empty() {
   // expected-error @below {{family 'row' is built around an op and the group has none; leave grouping to the fuse phase}}
-  %y = k3.fused "row" {
-    k3.yield %x : tensor<3x24xbf16>
-  } -> tensor<3x24xbf16>
-  return %y : tensor<3x24xbf16>
+  k3.fused "row" {
+    k3.yield
+  }
+  return
+}
+
+// -----
+
+func.func private @nothing_stored(%x: tensor<3x24xbf16>, %w: tensor<24x24xbf16>) {
+  // expected-error @below {{family 'contraction' yields nothing, and a kernel of its family stores a result; leave grouping to the fuse phase}}
+  k3.fused "contraction" {
+    %l = k3.linear %x, %w : tensor<3x24xbf16>, tensor<24x24xbf16> -> tensor<3x24xbf16>
+    k3.yield
+  }
+  return
+}
+
+// -----
+
+func.func private @two_stored(%q: tensor<3x78xbf16>, %cache: !k3.latent_cache<64x26xbf16>, %batch: !k3.batch<3>) -> tensor<3x60xbf16> {
+  // expected-error @below {{family 'attention' stores what its last op gives, and the group yields other values; leave grouping to the fuse phase}}
+  %y:2 = k3.fused "attention" {
+    %u = k3.latent_attention %q, %cache, %batch {heads = 3, latent = 20, scale = 0.25} : tensor<3x78xbf16>, !k3.latent_cache<64x26xbf16>, !k3.batch<3> -> tensor<3x60xbf16>
+    k3.yield %u, %u : tensor<3x60xbf16>, tensor<3x60xbf16>
+  } -> tensor<3x60xbf16>, tensor<3x60xbf16>
+  return %y#1 : tensor<3x60xbf16>
 }
 
 // -----

@@ -156,3 +156,12 @@ module attributes {k3.limits = {max_tokens = 16 : i64, max_seqs = 1 : i64, max_c
     return
   }
 }
+
+// -----
+
+module attributes {k3.limits = {max_tokens = 16 : i64, max_seqs = 1 : i64, max_context = 64 : i64, max_logit_rows = 4 : i64, page_tokens = 64 : i64}} {
+  // expected-error @below {{'x': no element type of a plan (got 'index', expected f32, bf16, i32, i64 or i8)}}
+  func.func @e(%x: tensor<4x4xindex> {k3.name = "x"}) attributes {k3.entry = "generic"} {
+    return
+  }
+}
