@@ -55,6 +55,10 @@ public:
   const Memory &memory() const { return memory_; }
   CpuDevice &device() { return *device_; }
   bool onGpu() const { return gpu_ != nullptr; }
+  /// What the GPU calls itself; empty on the CPU.
+  std::string_view gpuName() const { return gpu_ ? std::string_view(gpu_->name()) : ""; }
+  /// Seconds in which the host has waited for the GPU so far; 0 on the CPU.
+  double waitSeconds() const { return gpu_ ? gpu_->waitSeconds() : 0; }
 
   /// `memory()` is what the host reads and writes. On a GPU it is a second copy: `send` and `fetch`
   /// bring a buffer there and back, and `run` does so for the inputs and outputs of its entry. On

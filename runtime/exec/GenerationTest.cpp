@@ -119,6 +119,29 @@ TEST_F(GenerationTest, StopsAtAStopIdUnlessTold) {
   EXPECT_FALSE(result->stopped);
 }
 
+TEST_F(GenerationTest, OneStepFeedsSeveralSequences) {
+  open();
+  auto a = session_->open(), b = session_->open();
+  ASSERT_TRUE(a && b);
+  const std::vector<int32_t> first = {1, 2, 3, 4, 5}, second = {10};
+  ASSERT_TRUE(session_->prefill(*a, first, LogitRows::Last));
+  ASSERT_TRUE(session_->prefill(*b, second, LogitRows::Last));
+  Sequence *both[] = {&*b, &*a}; // in this order, not in that of their slots
+  const std::vector<int32_t> ids = {2, 6};
+  auto logits = session_->decode(both, ids);
+  ASSERT_TRUE(logits) << logits.status().message();
+  ASSERT_EQ(logits->size(), 2 * TestVocabulary);
+  EXPECT_EQ(argmax(logits->first(TestVocabulary)), 12u % 11);
+  EXPECT_EQ(argmax(logits->last(TestVocabulary)), 21u % 11);
+  EXPECT_EQ(a->length(), 6u);
+  EXPECT_EQ(b->length(), 2u);
+  EXPECT_EQ(stateOf(0), 21);
+  EXPECT_EQ(stateOf(1), 12);
+  EXPECT_EQ(session_->decode(both, second).status().message(),
+            "decode: needs one id for each sequence and at least one (got 1 ids for 2 sequences)");
+  EXPECT_EQ(session_->decode({}, {}).status().exitCode(), 2);
+}
+
 TEST_F(GenerationTest, TwoSequencesDoNotTouchEachOther) {
   open();
   auto a = session_->open(), b = session_->open();

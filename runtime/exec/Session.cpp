@@ -33,9 +33,10 @@ Result<std::unique_ptr<Session>> Session::create(Executor &executor) {
     K3_ASSIGN_OR_RETURN(ModelEntry entry, ModelEntry::bind(executor, i));
     if (kind == plan::EntryKind::Prefill)
       session->prefill_ = std::move(entry);
-    else if (!session->decode_ || entry.bucket() < session->decode_->bucket())
-      session->decode_ = std::move(entry);
+    else
+      session->decodes_.push_back(std::move(entry));
   }
+  std::ranges::sort(session->decodes_, {}, &ModelEntry::bucket);
   if (!session->prefill_)
     return Status::refused(
         "plan: has no prefill entry, so it answers no prompt; run one of its entries with --entry");
@@ -122,18 +123,27 @@ Status Session::reserve(Sequence &sequence, uint64_t length) {
   return Status::ok();
 }
 
-Result<std::span<const float>> Session::step(ModelEntry &entry, Sequence &sequence,
+Result<std::span<const float>> Session::step(ModelEntry &entry,
+                                             std::span<Sequence *const> sequences,
                                              std::span<const int32_t> ids, LogitRows rows,
                                              TapSink *sink) {
-  K3_RETURN_IF_ERROR(checkIds(sequence, ids));
-  K3_RETURN_IF_ERROR(reserve(sequence, sequence.length_ + ids.size()));
-  const SequenceStep part{ids, sequence.slot(), static_cast<int64_t>(sequence.length_),
-                          sequence.pageIds_, rows};
-  Result<std::span<const float>> logits = entry.run({&part, 1}, sink);
-  if (logits)
-    sequence.length_ += ids.size();
-  else if (logits.status().code() == Code::Failed)
-    sequence.failed_ = true;
+  const size_t each = ids.size() / sequences.size();
+  parts_.clear();
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    Sequence &sequence = *sequences[i];
+    const std::span<const int32_t> own = ids.subspan(i * each, each);
+    K3_RETURN_IF_ERROR(checkIds(sequence, own));
+    K3_RETURN_IF_ERROR(reserve(sequence, sequence.length_ + each));
+    parts_.push_back(
+        {own, sequence.slot(), static_cast<int64_t>(sequence.length_), sequence.pageIds_, rows});
+  }
+  Result<std::span<const float>> logits = entry.run(parts_, sink);
+  for (Sequence *sequence : sequences) {
+    if (logits)
+      sequence->length_ += each;
+    else if (logits.status().code() == Code::Failed)
+      sequence->failed_ = true;
+  }
   return logits;
 }
 
@@ -144,9 +154,23 @@ Result<std::span<const float>> Session::prefill(Sequence &sequence, std::span<co
                                        "smaller --prefill-chunk or rebuild with a larger "
                                        "--max-tokens",
                                        ids.size(), limits().max_tokens()));
-  return step(*prefill_, sequence, ids, rows, sink);
+  Sequence *one = &sequence;
+  return step(*prefill_, {&one, 1}, ids, rows, sink);
 }
 
 Result<std::span<const float>> Session::decode(Sequence &sequence, int32_t id, TapSink *sink) {
-  return step(decode_ ? *decode_ : *prefill_, sequence, {&id, 1}, LogitRows::Last, sink);
+  Sequence *one = &sequence;
+  return decode({&one, 1}, {&id, 1}, sink);
+}
+
+Result<std::span<const float>> Session::decode(std::span<Sequence *const> sequences,
+                                               std::span<const int32_t> ids, TapSink *sink) {
+  if (sequences.empty() || sequences.size() != ids.size())
+    return Status::refused(fmt::format(
+        "decode: needs one id for each sequence and at least one (got {} ids for {} sequences)",
+        ids.size(), sequences.size()));
+  for (ModelEntry &entry : decodes_)
+    if (entry.bucket() >= sequences.size())
+      return step(entry, sequences, ids, LogitRows::Last, sink);
+  return step(*prefill_, sequences, ids, LogitRows::Last, sink);
 }

@@ -63,18 +63,25 @@ public:
   /// Feeds one token through the smallest decode entry, or the prefill entry when the plan has
   /// none.
   Result<std::span<const float>> decode(Sequence &sequence, int32_t id, TapSink *sink = nullptr);
+  /// Feeds one token to each of SEQUENCES, all different, in one step: IDS has as many. The logits
+  /// are row by row in their order. Through the smallest decode entry that takes them all, or the
+  /// prefill entry.
+  Result<std::span<const float>> decode(std::span<Sequence *const> sequences,
+                                        std::span<const int32_t> ids, TapSink *sink = nullptr);
 
 private:
   explicit Session(Executor &executor);
   Status checkIds(const Sequence &sequence, std::span<const int32_t> ids) const;
   Status reserve(Sequence &sequence, uint64_t length);
   Status zeroSlot(uint32_t slot);
-  Result<std::span<const float>> step(ModelEntry &entry, Sequence &sequence,
+  /// IDS are those of all sequences, as many of each.
+  Result<std::span<const float>> step(ModelEntry &entry, std::span<Sequence *const> sequences,
                                       std::span<const int32_t> ids, LogitRows rows, TapSink *sink);
 
   Executor *executor_;
   std::optional<ModelEntry> prefill_;
-  std::optional<ModelEntry> decode_;
+  std::vector<ModelEntry> decodes_; // by bucket
+  std::vector<SequenceStep> parts_; // of the step at hand
   HandlePool slots_;
   HandlePool pages_;
   bool paged_ = false;

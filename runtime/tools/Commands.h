@@ -21,6 +21,7 @@ namespace k3 {
 
 // Each sets EXITCODE when it has run: 0 done, 1 failed at work, 2 refused input. Both references
 // must outlive parsing.
+void addBenchCommand(CLI::App &app, int &exitCode);
 void addInspectCommand(CLI::App &app, int &exitCode);
 void addRunCommand(CLI::App &app, int &exitCode);
 

@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cpu/ThreadPool.h"
 #include "runtime/exec/Dump.h"
 #include "runtime/exec/Generation.h"
 #include "runtime/exec/ModelFiles.h"
@@ -20,6 +19,7 @@
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/tools/AnswerPrinter.h"
 #include "runtime/tools/Commands.h"
+#include "runtime/tools/Process.h"
 #include "support/Format.h"
 #include "support/Log.h"
 
@@ -28,7 +28,6 @@
 #include <charconv>
 #include <cstdio>
 #include <memory>
-#include <new>
 #include <optional>
 #include <unistd.h>
 
@@ -94,20 +93,6 @@ Result<std::vector<int32_t>> makePrompt(const RunOptions &options, const Tokeniz
   K3_ASSIGN_OR_RETURN(std::vector<int32_t> text, tokenizer->encode(options.prompt));
   ids.insert(ids.end(), text.begin(), text.end());
   return ids;
-}
-
-/// The largest resident size so far, or 0 when the system does not say.
-uint64_t peakMemory() {
-  uint64_t kilobytes = 0;
-  if (FILE *file = std::fopen("/proc/self/status", "r")) {
-    char line[256];
-    while (std::fgets(line, sizeof(line), file)) {
-      if (std::sscanf(line, "VmHWM: %lu kB", &kilobytes) == 1)
-        break;
-    }
-    std::fclose(file);
-  }
-  return kilobytes * 1024;
 }
 
 void reportSpeed(const GenerationResult &result) {
@@ -207,25 +192,6 @@ Status run(const RunOptions &options) {
   return Status::ok();
 }
 
-int runWithKernelStack(const RunOptions &options) {
-  struct Call {
-    const RunOptions &options;
-    Status status;
-  } call{options, {}};
-  const Status started = runOnKernelStack(
-      [](void *context) {
-        Call *call = static_cast<Call *>(context);
-        // Arenas and staging report for themselves; what is left are the small things of the host.
-        try {
-          call->status = run(call->options);
-        } catch (const std::bad_alloc &) {
-          call->status = Status::failed("memory: the host has none left; free some memory");
-        }
-      },
-      &call);
-  return reportStatus(started.isOk() ? call.status : started);
-}
-
 } // namespace
 
 void k3::addRunCommand(CLI::App &app, int &exitCode) {
@@ -285,6 +251,6 @@ void k3::addRunCommand(CLI::App &app, int &exitCode) {
   command->callback([options, prompt, promptIds, &exitCode] {
     options->hasPrompt = prompt->count() > 0;
     options->hasPromptIds = promptIds->count() > 0;
-    exitCode = runWithKernelStack(*options);
+    exitCode = runOnKernelStack([options] { return run(*options); });
   });
 }

@@ -19,8 +19,9 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "k3 " K3_VERSION);
   app.require_subcommand(1);
   int exitCode = 0;
-  k3::addInspectCommand(app, exitCode);
   k3::addRunCommand(app, exitCode);
+  k3::addBenchCommand(app, exitCode);
+  k3::addInspectCommand(app, exitCode);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -41,4 +41,11 @@ except OSError:
 here, there = run("k3", "run", host, *prompt[2:]), on_gpu(*prompt)
 check("random weights are those of the CPU", here.returncode == 0 and len(here.stdout.split(",")) == 3 and here.stdout == there.stdout,
       f"{here.stdout.strip()} {there.stdout.strip()}")
+
+# --------------------------------------------------------------------------------------------------------------- bench
+report = os.path.join(WORK, "bench.json")
+r = on_gpu("bench", plan, "--weights", "random:7", "--context", "3", "--new-tokens", "3", "--repeats", "1", "--json", report)
+with open(report) as f: numbers = json.load(f)
+check("bench measures a GPU plan", r.returncode == 0 and len(r.stdout.splitlines()) == 2 and numbers["device"] == "an emulated GPU"
+      and numbers["threads"] is None and numbers["cases"][0]["host_s_per_step"] > 0, r.stderr[-160:] if r.returncode else "")
 finish()

@@ -1,5 +1,5 @@
 """k3 run and k3 inspect as tools: damaged plans, memory against the budget, speed, and what is refused."""
-import random, re
+import random, re, xml.etree.ElementTree
 from common import *
 
 os.makedirs(WORK, exist_ok=True)
@@ -46,6 +46,22 @@ answers = [run("k3", "run", plan, "--weights", seed, "--prompt-ids", "1,2,3", "-
 check("random weights answer", all(r.returncode == 0 and len(r.stdout.split(",")) == 8 for r in answers))
 check("random weights do not depend on threads", answers[0].stdout == answers[1].stdout)
 check("random weights depend on the seed", answers[0].stdout != answers[2].stdout)
+
+# --------------------------------------------------------------------------------------------------------------- bench
+seats = os.path.join(WORK, "seats.k3plan")
+compile_to(seats, TINY, "--max-seqs", "3", "--max-context", "64")
+report, picture = os.path.join(WORK, "bench.json"), os.path.join(WORK, "bench.svg")
+r = run("k3", "bench", seats, "--weights", "random:7", "--batch", "1,3", "--context", "1,20", "--new-tokens", "4", "--repeats", "2",
+        "--prefill-chunk", "16", "--json", report, "--plot", picture)
+with open(report) as f: numbers = json.load(f)
+rows = [line.split()[:2] for line in r.stdout.splitlines()[1:]]
+check("bench prints a line a case", r.returncode == 0 and rows == [["1", "1"], ["1", "20"], ["3", "1"], ["3", "20"]], r.stderr[-160:] if r.returncode else "")
+check("bench writes what it measured", [(c["batch"], c["context"], c["token_s"]["steps"]) for c in numbers["cases"]] ==
+      [(1, 1, 6), (1, 20, 6), (3, 1, 6), (3, 20, 6)] and all(c["tokens_per_s"]["least"] > 0 for c in numbers["cases"])
+      and numbers["weights"] == "random:7" and numbers["plan"] == "seats.k3plan")
+check("bench draws it", xml.etree.ElementTree.parse(picture).getroot().tag.endswith("svg"))
+r = run("k3", "bench", seats, "--weights", "random:7", "--batch", "4")
+check("bench refuses a batch that does not fit", r.returncode == 2 and not r.stdout and "--batch: the plan takes 1 to 3 sequences (got 4)" in r.stderr)
 
 # ------------------------------------------------------------------------------------------------------------ refusals
 def refused(what, status, *args):

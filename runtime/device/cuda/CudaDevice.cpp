@@ -13,6 +13,7 @@
 #include "runtime/device/cuda/CudaDevice.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -229,7 +230,9 @@ Status CudaDevice::sendMade(std::byte *to, uint64_t bytes,
 }
 
 Status CudaDevice::finish() {
+  const auto start = std::chrono::steady_clock::now();
   const int code = driver_.streamWait(stream_);
+  waitSeconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return code == 0 ? Status::ok() : driver_.check(code, "a step on the GPU");
 }
 

@@ -66,6 +66,8 @@ public:
   Status launchGraph(size_t graph);
 
   const std::string &name() const { return name_; }
+  /// Seconds spent in `finish` so far.
+  double waitSeconds() const { return waitSeconds_; }
 
 private:
   struct Kernel {
@@ -89,6 +91,7 @@ private:
   std::vector<CudaAddress> arenas_;
   std::vector<uint64_t> params_;
   std::vector<void *> pointers_;
+  double waitSeconds_ = 0;
   CudaHandle building_ = nullptr; // the graph that launches go into
   CudaHandle lastNode_ = nullptr;
   std::vector<CudaHandle> graphs_;
