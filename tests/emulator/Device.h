@@ -93,6 +93,45 @@ static inline void __syncwarp(unsigned = ~0u) {
 /// Kernels run one after the other here.
 static inline void k3_begin() {}
 
+/// Weights come the way that all memory does.
+#define k3_stream k3_load
+
+static inline float k3_emulated_float(unsigned bits) { return __int_as_float(int(bits << 16)); }
+
+/// Lane 4 * g + t has rows g and g + 8 of a and column g of b, at inner indices 2 * t, 2 * t + 1
+/// and those plus 8; of the sum it has rows g and g + 8, columns 2 * t and 2 * t + 1 (PTX ISA,
+/// mma.m16n8k16).
+static inline void k3_mma(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                          unsigned b0, unsigned b1) {
+  struct Lane {
+    unsigned a[4], b[2];
+  };
+  const Lane own = {{a0, a1, a2, a3}, {b0, b1}};
+  const Lane *all = static_cast<const Lane *>(k3_machine->gather(&own, sizeof(Lane)));
+  const unsigned lane = k3_machine->thread % 32, group = lane / 4;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned column = lane % 4 * 2 + unsigned(i) % 2, half = unsigned(i) / 2;
+    for (unsigned k = 0; k < 16; ++k) {
+      const unsigned t = k % 8 / 2, upper = k / 8, shift = k % 2 * 16;
+      const float a = k3_emulated_float(all[group * 4 + t].a[upper * 2 + half] >> shift & 0xffff);
+      const float b = k3_emulated_float(all[column * 4 + t].b[upper] >> shift & 0xffff);
+      sum[i] += a * b;
+    }
+  }
+}
+
+static inline unsigned k3_mul_pairs(unsigned x, unsigned y) {
+  unsigned result = 0;
+  for (unsigned shift : {0u, 16u}) {
+    const float product =
+        k3_emulated_float(x >> shift & 0xffff) * k3_emulated_float(y >> shift & 0xffff);
+    unsigned bits = unsigned(__float_as_int(product));
+    bits = product != product ? 0x7fc0u : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    result |= bits << shift;
+  }
+  return result;
+}
+
 // ------------------------------------------------------------------------------------------------
 // What the driver calls: one for each image, behind the kernel's text.
 

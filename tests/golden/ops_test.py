@@ -18,6 +18,7 @@ import engine
 import k3_reference as ref
 import numpy as np
 import ops_sequences
+import ops_streams
 from measure import rows_apart
 
 with open(os.path.join(engine.SOURCE, "tests", "oracle", "answers.json")) as file:
@@ -177,7 +178,16 @@ def conv(run, report):
     ops_sequences.conv_answer(run, report, ANSWERS["conv4"])
 
 
-CASES = {"rows": rows, "experts": experts, "conv": conv, "kda": ops_sequences.kda, "mla": ops_sequences.mla}
+CASES = {
+    "rows": rows,
+    "experts": experts,
+    "conv": conv,
+    "kda": ops_sequences.kda,
+    "mla": ops_sequences.mla,
+    "streams": ops_streams.streams,
+}
+# Weights of the others are f32, which no tensor core multiplies exactly.
+HALF_WIDTH = {"streams"}
 
 
 def main():
@@ -186,7 +196,7 @@ def main():
     for case in names:
         name, _, machine = case.partition(":")
         tools = engine.Engine(bin_dir, os.path.join(work, "ops-" + case.replace(":", "-")), machine or "cpu")
-        plan = tools.compile(os.path.join(engine.HERE, "Inputs", name + ".mlir"), name, "f32")
+        plan = tools.compile(os.path.join(engine.HERE, "Inputs", name + ".mlir"), name, "bf16" if name in HALF_WIDTH else "f32")
         CASES[name](lambda entry, inputs: tools.entry(plan, entry, inputs), report)
     report.finish()
 

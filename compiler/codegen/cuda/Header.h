@@ -71,6 +71,15 @@ __device__ __forceinline__ float k3_mxfp4(int codes, int odd, int scale) {
   return (code & 8 ? -magnitude : magnitude) * factor;
 }
 
+/// Sixteen bytes of memory in four registers.
+struct __align__(16) k3_words { unsigned x, y, z, w; };
+
+/// (x0 x1)(x2 x3)(x4 x5)(x6 x7) as (x0 x4)(x1 x5)(x2 x6)(x3 x7): the order in which a word of eight codes is unpacked.
+__device__ __forceinline__ k3_words k3_halves(k3_words v) {
+  return {(v.x & 0xffffu) | v.z << 16, v.x >> 16 | (v.z & 0xffff0000u),
+          (v.y & 0xffffu) | v.w << 16, v.y >> 16 | (v.w & 0xffff0000u)};
+}
+
 /// Whether value x at index i stands before y at j: larger first, NaN last, then by index.
 __device__ __forceinline__ int k3_before(float x, int i, float y, int j) {
   const bool nanX = x != x, nanY = y != y;
@@ -89,7 +98,51 @@ __device__ __forceinline__ void k3_begin() {
 #endif
 }
 
+/// 16 bytes of weights, which no other block reads soon; zeros where `exists` is false.
+__device__ __forceinline__ k3_words k3_stream(const void *address, bool exists) {
+  k3_words v = {0, 0, 0, 0};
+  if (exists)
+    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(address));
+  return v;
+}
+
+/// sum += a · b on the tensor cores: a 16 x 16, b 16 x 8, pairs of bf16 in the lanes' order of m16n8k16.
+__device__ __forceinline__ void k3_mma(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+                                       unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+/// Two products of bf16 numbers, rounded to bf16. An fma with -0 is a product on every target.
+__device__ __forceinline__ unsigned k3_mul_pairs(unsigned x, unsigned y) {
+  unsigned result;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(0x80008000u));
+  return result;
+}
+
 #endif // K3_EMULATED
+
+/// 16 bytes that were written by an earlier kernel; zeros where `exists` is false.
+__device__ __forceinline__ k3_words k3_load(const void *address, bool exists) {
+  return exists ? *static_cast<const k3_words *>(address) : k3_words{0, 0, 0, 0};
+}
+
+/// Eight E2M1 codes times 2^(scale - 127) as bf16, exact: codes (0 4)(1 5)(2 6)(3 7). The three bits of a magnitude, put
+/// where a bf16 number has its last exponent bits and first mantissa bit, are that magnitude times 2^-126.
+__device__ __forceinline__ k3_words k3_mxfp4_words(unsigned codes, int scale) {
+  const unsigned factor = static_cast<unsigned>(k3_min(scale, 128) + 126) << 7, pair = factor | factor << 16;
+  k3_words v = {k3_mul_pairs((codes << 12 & 0x80008000u) | (codes << 6 & 0x01c001c0u), pair),
+                k3_mul_pairs((codes << 8 & 0x80008000u) | (codes << 2 & 0x01c001c0u), pair),
+                k3_mul_pairs((codes << 4 & 0x80008000u) | (codes >> 2 & 0x01c001c0u), pair),
+                k3_mul_pairs((codes & 0x80008000u) | (codes >> 6 & 0x01c001c0u), pair)};
+  if (scale > 128) {
+    const unsigned more = scale == 255 ? 0x7fc0u : static_cast<unsigned>(scale - 1) << 7, rest = more | more << 16;
+    v = {k3_mul_pairs(v.x, rest), k3_mul_pairs(v.y, rest), k3_mul_pairs(v.z, rest), k3_mul_pairs(v.w, rest)};
+  }
+  return v;
+}
 )";
 
 } // namespace k3::cuda

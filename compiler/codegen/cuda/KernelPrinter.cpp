@@ -129,6 +129,8 @@ void KernelPrinter::printBlock(Block &block) {
 }
 
 void KernelPrinter::printFor(tile::ForOp loop) {
+  if (const Stream *stream = storage.streamOf(loop))
+    return printStream(*stream);
   SmallVector<std::pair<unsigned, std::string>> scalars;
   for (auto [i, init] : llvm::enumerate(loop.getInits())) {
     Value carried = loop.getBody().getArgument(i + 1);

@@ -110,6 +110,14 @@ private:
   void printTopK(tile::TopKOp top);
   void printTriSolve(tile::TriSolveOp solve);
   void printMma(tile::MmaOp mma);
+
+  // Contractions from memory, StreamPrinter.cpp.
+  void printStream(Stream stream);
+  struct RowPointer {
+    std::string address, exists;
+  };
+  RowPointer printRowPointer(tile::LoadOp load, int64_t row, llvm::StringRef group, int64_t extent,
+                             const llvm::Twine &shift);
 };
 
 /// The C++ type of a scalar, or of an element in memory.

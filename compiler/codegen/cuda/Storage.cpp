@@ -44,7 +44,10 @@ Storage::Storage(tile::KernelOp kernel) : kernel(kernel) {
       written.insert(store.getView());
     else if (auto scatter = dyn_cast<tile::ScatterOp>(op))
       written.insert(scatter.getView());
-    else if (auto role = dyn_cast<tile::RoleOp>(op); role && problem.empty())
+    else if (auto loop = dyn_cast<tile::ForOp>(op)) {
+      if (std::optional<Stream> stream = Stream::match(loop))
+        streams.try_emplace(op, *stream);
+    } else if (auto role = dyn_cast<tile::RoleOp>(op); role && problem.empty())
       problem = "tile.role is not generated for GPUs yet; use a schedule without roles";
   });
   Block &body = kernel.getBody().front();
@@ -87,6 +90,9 @@ bool Storage::isReadOnce(Value tile) const {
 
 void Storage::chooseInlined(Block &block) {
   for (Operation &op : block) {
+    // Tiles of a stream exist in registers alone.
+    if (streams.contains(&op))
+      continue;
     if (isa<tile::ForOp, tile::IfOp>(op)) {
       chooseInlined(op.getRegion(0).front());
       continue;
@@ -156,7 +162,7 @@ void Storage::noteReads(Block &block) {
       for (Value operand : op.getOperands())
         if (isa<tile::TileType>(operand.getType()))
           noteRead(operand, &op);
-    if (isa<tile::ForOp, tile::IfOp>(op))
+    if (isa<tile::ForOp, tile::IfOp>(op) && !streams.contains(&op))
       noteReads(op.getRegion(0).front());
   }
 }
@@ -250,10 +256,23 @@ void Storage::assignResults(Operation &op) {
   }
 }
 
+/// The results have buffers as those of any op; what the warps add up lives at the loop alone.
+void Storage::assignStream(const Stream &stream) {
+  Operation *op = stream.loop;
+  int64_t at = positions.lookup(op);
+  scratches[op] = add(stream.partialNumbers(), Float32Type::get(op->getContext()), at);
+  assignResults(*op);
+}
+
 void Storage::assign(Block &block) {
   for (Operation &op : block) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && isBlockWide(reduce))
       scratches[&op] = add(kWarps, Float32Type::get(op.getContext()), positions.lookup(&op));
+    auto stream = streams.find(&op);
+    if (stream != streams.end()) {
+      assignStream(stream->second);
+      continue;
+    }
     auto loop = dyn_cast<tile::ForOp>(op);
     if (!loop) {
       assignResults(op);
@@ -315,6 +334,11 @@ void Storage::place() {
 std::optional<unsigned> Storage::bufferOf(Value tile) const {
   auto found = places.find(tile);
   return found == places.end() ? std::nullopt : std::optional<unsigned>(found->second);
+}
+
+const Stream *Storage::streamOf(tile::ForOp loop) const {
+  auto found = streams.find(loop);
+  return found == streams.end() ? nullptr : &found->second;
 }
 
 std::optional<unsigned> Storage::scratchOf(Operation *op) const {

@@ -13,7 +13,7 @@
 #ifndef K3_COMPILER_CODEGEN_CUDA_STORAGE_H
 #define K3_COMPILER_CODEGEN_CUDA_STORAGE_H
 
-#include "dialects/tile/TileOps.h"
+#include "compiler/codegen/cuda/Stream.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -46,7 +46,9 @@ public:
   std::optional<unsigned> bufferOf(mlir::Value tile) const;
   const Buffer &buffer(unsigned index) const { return buffers[index]; }
   llvm::ArrayRef<Buffer> all() const { return buffers; }
-  /// The room for partial results of a reduction that all warps share.
+  /// The loop as a stream, or null.
+  const Stream *streamOf(tile::ForOp loop) const;
+  /// The room for partial results of a reduction or stream that all warps share.
   std::optional<unsigned> scratchOf(mlir::Operation *op) const;
   /// Buffers and views that evaluating `tile` touches.
   llvm::SmallVector<Leaf> leavesOf(mlir::Value tile) const;
@@ -59,6 +61,7 @@ private:
   llvm::SmallVector<Buffer> buffers;
   llvm::DenseMap<mlir::Value, unsigned> places;
   llvm::DenseMap<mlir::Operation *, unsigned> scratches;
+  llvm::DenseMap<mlir::Operation *, Stream> streams;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   /// Position after the last op inside an op with a region.
   llvm::DenseMap<mlir::Operation *, int64_t> ends;
@@ -79,6 +82,7 @@ private:
   void assign(mlir::Block &block);
   void assignResults(mlir::Operation &op);
   std::optional<unsigned> reuse(mlir::Operation &op, mlir::Value result) const;
+  void assignStream(const Stream &stream);
   unsigned add(int64_t elements, mlir::Type element, int64_t position);
   int64_t lastRead(mlir::Value tile) const;
   void place();

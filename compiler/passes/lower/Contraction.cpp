@@ -77,6 +77,15 @@ int64_t chooseRows(Type type, const Knobs &knobs) {
                                      : std::min(rows, knobs.contractionRows);
 }
 
+/// Columns of an output tile: few rows read weights only, and more blocks read them faster.
+int64_t chooseColumns(int64_t columns, int64_t rowBlocks, const Knobs &knobs) {
+  int64_t tile = std::min(columns, knobs.contractionColumns);
+  while (tile > 16 &&
+         int64_t(llvm::divideCeil(columns, tile)) * rowBlocks < knobs.contractionBlocks)
+    tile /= 2;
+  return tile;
+}
+
 Value round(TileMath &m, Value tile, Value like) {
   Type element = cast<RankedTensorType>(like.getType()).getElementType();
   if (element.isF32())
@@ -99,7 +108,7 @@ contract(KernelBuilder &k, TileMath &m, const Knobs &knobs, int64_t inner, Value
       next.push_back(m.mma(acc, x, loadW(i, step, depth), false, true));
     return next;
   };
-  if (depth == inner)
+  if (depth == inner && !knobs.contractionLoops)
     return body(k.index(0), accs);
   return SmallVector<Value>(m.loop(k.index(0), k.index(inner), depth, accs, body));
 }
@@ -123,7 +132,7 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
   KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   TileMath m(k);
   int64_t bm = chooseRows(linear.getX().getType(), context.knobs);
-  int64_t bn = std::min(columns, context.knobs.contractionColumns);
+  int64_t bn = chooseColumns(columns, 1, context.knobs);
   Value rows = k.rows(linear.getX().getType());
   Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)),
         m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
@@ -186,14 +195,24 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   Value xColumn = m.add(m.mul(head, k.index(xStride)), k.index(x.begin));
   Value weightRow = m.add(m.mul(head, k.index(op.getStrideRows())), k.index(op.getRowBegin()));
 
-  Value xTile = m.load(xView, {bm, inner}, {m0, xColumn}, {rows, m.add(xColumn, k.index(inner))});
+  Value zero = m.splat({bm, bn}, 0.0), xLimit = m.add(xColumn, k.index(inner)),
+        weightLimit = m.add(weightRow, k.index(rowsOfHead)), acc;
   // The block's columns are rows of the stored matrix, or its columns when it is transposed.
-  Value wTile = op.getTranspose()
-                    ? m.load(wView, {rowsOfHead, bn}, {weightRow, n0},
-                             {m.add(weightRow, k.index(rowsOfHead)), k.index(extent)})
-                    : m.load(wView, {bn, extent}, {m.add(weightRow, n0), k.index(0)},
-                             {m.add(weightRow, k.index(rowsOfHead)), k.index(extent)});
-  Value acc = m.mma(m.splat({bm, bn}, 0.0), xTile, wTile, false, !op.getTranspose());
+  if (op.getTranspose()) {
+    Value xTile = m.load(xView, {bm, inner}, {m0, xColumn}, {rows, xLimit});
+    Value wTile = m.load(wView, {inner, bn}, {weightRow, n0}, {weightLimit, k.index(extent)});
+    acc = m.mma(zero, xTile, wTile);
+  } else {
+    acc = contract(
+        k, m, context.knobs, inner, zero,
+        [&](Value step, int64_t depth) {
+          return m.load(xView, {bm, depth}, {m0, m.add(xColumn, step)}, {rows, xLimit});
+        },
+        [&](unsigned, Value step, int64_t depth) {
+          return m.load(wView, {bn, depth}, {m.add(weightRow, n0), step},
+                        {weightLimit, k.index(extent)});
+        })[0];
+  }
 
   Value column = m.mul(head, k.index(outStride)), first = m.add(column, n0);
   Tail tail(k, m, {m0, rows, first, m.add(column, k.index(n)), bm, bn});
@@ -269,7 +288,7 @@ LogicalResult lowerExperts(model::FusedOp group, Context &context) {
 
   KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   TileMath m(k);
-  int64_t bn = std::min(n, context.knobs.contractionColumns);
+  int64_t bn = chooseColumns(n, topK, context.knobs);
   Value rows = k.rows(input.getType());
   Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)), pair = k.blockId(tile::GridAxis::Y);
   Value row = m.div(pair, k.index(topK)), choice = m.rem(pair, k.index(topK));

@@ -26,6 +26,10 @@ struct Knobs {
   int64_t contractionColumns = 32;
   /// Inner extent of a contraction step; a shorter contraction takes one step.
   int64_t contractionDepth = 4096;
+  /// Contractions are loops, however short, so that the target can stream their weights.
+  bool contractionLoops = false;
+  /// Blocks that a contraction should have: tiles get narrower, down to 16 columns, to give them.
+  int64_t contractionBlocks = 0;
   /// Tokens of one chunk of the recurrence; 16 keeps exp(5 * 16 / 2) inside f32 for the bounded
   /// gate.
   int64_t chunk = 16;
@@ -47,6 +51,9 @@ struct Knobs {
   static Knobs forGpu(int64_t sharedBytes) {
     Knobs knobs;
     knobs.contractionDepth = 256;
+    knobs.contractionRows = 64;
+    knobs.contractionLoops = true;
+    knobs.contractionBlocks = 264;
     knobs.attentionHeads = 32;
     knobs.attentionBytes = sharedBytes * 7 / 8;
     knobs.attentionBlocks = 256;

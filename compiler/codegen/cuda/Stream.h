@@ -1,0 +1,58 @@
+//===- Stream.h - Contractions whose weights are read once ------*- C++ -*-===//
+//
+// Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Recognises the loops of a kernel that multiply few rows with weights from memory. Such a loop is
+// printed with the weights on their way from memory to the tensor cores and no tile in between.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef K3_COMPILER_CODEGEN_CUDA_STREAM_H
+#define K3_COMPILER_CODEGEN_CUDA_STREAM_H
+
+#include "dialects/tile/TileOps.h"
+
+#include <optional>
+
+namespace k3::cuda {
+
+/// One matrix [columns, inner] of a stream: bf16 numbers, or MXFP4 codes with their scales.
+struct StreamWeight {
+  tile::LoadOp load;
+  /// Null for bf16.
+  tile::LoadOp scale;
+};
+
+/// acc[i] += x [rows, inner] · weights[i] [columns, inner]ᵀ over the whole inner extent, x bf16.
+struct Stream {
+  tile::ForOp loop;
+  tile::LoadOp x;
+  /// One for each carried tile of the loop.
+  llvm::SmallVector<StreamWeight, 2> weights;
+  int64_t rows = 0, columns = 0, inner = 0;
+
+  /// The loop as a stream, or nothing where any of its parts is not of that form.
+  static std::optional<Stream> match(tile::ForOp loop);
+
+  bool isPacked() const { return bool(weights.front().scale); }
+  /// Tiles of 16 weight rows and of 8 rows of x, which the tensor cores multiply.
+  int64_t rowTiles() const { return llvm::divideCeil(columns, 16); }
+  int64_t tokenTiles() const { return llvm::divideCeil(rows, 8); }
+  /// Inner elements that a warp takes at a time.
+  int64_t unit() const { return isPacked() ? 128 : 32; }
+  /// Units whose loads are issued before the first is used.
+  int64_t unitsInFlight() const;
+  /// Numbers that the warps leave for each other at the end, and those of one row of x.
+  int64_t partialNumbers() const;
+  int64_t partialStride() const { return rowTiles() * 16 + 4; }
+};
+
+/// More rows of x than this are no stream: their reads would outweigh the weights.
+inline constexpr int64_t kStreamRows = 64;
+
+} // namespace k3::cuda
+
+#endif // K3_COMPILER_CODEGEN_CUDA_STREAM_H
