@@ -195,12 +195,12 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   Value xColumn = m.add(m.mul(head, k.index(xStride)), k.index(x.begin));
   Value weightRow = m.add(m.mul(head, k.index(op.getStrideRows())), k.index(op.getRowBegin()));
 
-  Value zero = m.splat({bm, bn}, 0.0), xLimit = m.add(xColumn, k.index(inner)),
-        weightLimit = m.add(weightRow, k.index(rowsOfHead)), acc;
+  Value zero = m.splat({bm, bn}, 0.0), xLimit = m.add(xColumn, k.index(inner)), acc;
+  auto weightLimit = [&] { return m.add(weightRow, k.index(rowsOfHead)); };
   // The block's columns are rows of the stored matrix, or its columns when it is transposed.
   if (op.getTranspose()) {
     Value xTile = m.load(xView, {bm, inner}, {m0, xColumn}, {rows, xLimit});
-    Value wTile = m.load(wView, {inner, bn}, {weightRow, n0}, {weightLimit, k.index(extent)});
+    Value wTile = m.load(wView, {inner, bn}, {weightRow, n0}, {weightLimit(), k.index(extent)});
     acc = m.mma(zero, xTile, wTile);
   } else {
     acc = contract(
@@ -210,7 +210,7 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
         },
         [&](unsigned, Value step, int64_t depth) {
           return m.load(wView, {bn, depth}, {m.add(weightRow, n0), step},
-                        {weightLimit, k.index(extent)});
+                        {weightLimit(), k.index(extent)});
         })[0];
   }
 
