@@ -120,6 +120,26 @@ static inline void k3_mma(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2
   }
 }
 
+/// The kernel's own bf16 number is declared behind this file, so rows come as any pointer.
+static inline void k3_emulated_matrices(unsigned (&v)[4], const void *row, bool turned) {
+  const unsigned lane = k3_machine->thread % 32;
+  unsigned short own[8], all[32][8];
+  __builtin_memcpy(own, row, 16);
+  __builtin_memcpy(all, k3_machine->gather(own, 16), sizeof all);
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned pair = lane % 4 * 2, line = lane / 4;
+    const unsigned low = turned ? all[i * 8 + pair][line] : all[i * 8 + line][pair];
+    const unsigned high = turned ? all[i * 8 + pair + 1][line] : all[i * 8 + line][pair + 1];
+    v[i] = low | high << 16;
+  }
+}
+static inline void k3_matrices(unsigned (&v)[4], const void *row) {
+  k3_emulated_matrices(v, row, false);
+}
+static inline void k3_matrices_turned(unsigned (&v)[4], const void *row) {
+  k3_emulated_matrices(v, row, true);
+}
+
 static inline unsigned k3_mul_pairs(unsigned x, unsigned y) {
   unsigned result = 0;
   for (unsigned shift : {0u, 16u}) {

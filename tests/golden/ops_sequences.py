@@ -15,6 +15,9 @@ from batches import POISON, Batch, same_bits
 from measure import apart, rows_apart
 
 LIMIT = 1e-5
+# With bf16 operands and results: rows, states, both for keys that nearly agree, and rows of attention, whose scores are
+# sums of rounded products that an exponential follows.
+HALF_ROWS, HALF_STATE, HALF_NEAR, HALF_ATTENTION = 8e-3, 5e-3, 3e-2, 1.2e-2
 # Lengths of one step with their slots: empty, short, around the chunk of 16 and the page of 64, and padding.
 PACKED = dict(lengths=(1, 0, 15, 130, 16, 17, 5, 64, 63), slots=(3, 7, 0, 8, 2, -1, 6, 1, 4))
 
@@ -23,18 +26,18 @@ def f32(values):
     return np.asarray(values, np.float32)
 
 
-def check_pool(report, what, batch, before, after, want):
+def check_pool(report, what, batch, before, after, want, limit=LIMIT):
     """States of the sequences are near `want`, all others as they were."""
     worst = 0
     for i, slot in enumerate(batch.slots):
         if slot >= 0:
             worst = max(worst, apart(after[slot], want[i]))
-    report.bound(f"{what}: states", worst, LIMIT)
+    report.bound(f"{what}: states", worst, limit)
     idle = [s for s in range(len(before)) if s not in batch.slots or 0 == batch.lengths[batch.slots.index(s)]]
     report.check(f"{what}: other slots untouched", all(same_bits(before[s], after[s]) for s in idle))
 
 
-def check_rows(report, what, batch, got, want):
+def check_rows(report, what, batch, got, want, limit=LIMIT):
     """Rows of sequences are near `want`; rows of padding are zero."""
     worst = 0
     for i, slot in enumerate(batch.slots):
@@ -43,7 +46,7 @@ def check_rows(report, what, batch, got, want):
             report.check(f"{what}: padding gives zeros", not rows.any() and np.isfinite(rows).all())
         elif len(rows):
             worst = max(worst, rows_apart(rows, want[i]).max())
-    report.bound(f"{what}: rows", worst, LIMIT)
+    report.bound(f"{what}: rows", worst, limit)
 
 
 # --------------------------------------------------------------------------------------------------------- KDA
@@ -75,15 +78,15 @@ def kda_expected(given, rows, heads, lower, state):
     return o.reshape(len(o), heads * v.shape[2]), state
 
 
-def kda_case(run, report, what, entry, batch, given, heads, lower, state_name, key, value, turned=False):
+def kda_case(run, report, what, entry, batch, given, heads, lower, state_name, key, value, turned=False, limits=(LIMIT, LIMIT)):
     rng = np.random.default_rng(22)
     pool = batch.pool(rng, (heads, key, value))
     stored = pool.swapaxes(2, 3) if turned else pool
     out = run(entry, given | batch.fields() | {state_name: stored})
     after = out[state_name].swapaxes(2, 3) if turned else out[state_name]
     want = [kda_expected(given, batch.rows(i), heads, lower, pool[max(slot, 0)]) for i, slot in enumerate(batch.slots)]
-    check_rows(report, what, batch, out["o"], [o for o, _ in want])
-    check_pool(report, what, batch, pool, after, [state for _, state in want])
+    check_rows(report, what, batch, out["o"], [o for o, _ in want], limits[0])
+    check_pool(report, what, batch, pool, after, [state for _, state in want], limits[1])
 
 
 def near_keys(rng, tokens, heads, key, cosine):
@@ -210,48 +213,53 @@ def conv_answer(run, report, case):
 
 
 # --------------------------------------------------------------------------------------------------------- MLA
-HEADS, NOPE, ROPE, VALUE, LATENT = 3, 16, 6, 14, 20
+MLA = (3, 16, 6, 14, 20)
 
 
-def mla_case(run, report, what, entry, batch):
+def mla_case(run, report, what, entry, batch, sizes=MLA, limit=LIMIT, rounded=f32):
+    heads, nope, rope, value, latent = sizes
     rng = np.random.default_rng(41)
     tokens = batch.tokens
     given = {
-        "q": f32(3 * rng.normal(size=(tokens, HEADS * (NOPE + ROPE)))),
-        "kv": f32(rng.normal(size=(tokens, LATENT + ROPE))),
-        "gain": f32(1 + 0.2 * rng.normal(size=LATENT)),
-        "kv_b": f32(0.3 * rng.normal(size=(HEADS * (NOPE + VALUE), LATENT))),
+        "q": f32(3 * rng.normal(size=(tokens, heads * (nope + rope)))),
+        "kv": f32(rng.normal(size=(tokens, latent + rope))),
+        "gain": f32(1 + 0.2 * rng.normal(size=latent)),
+        "kv_b": f32(0.3 * rng.normal(size=(heads * (nope + value), latent))),
     }
     # Latents so small that the eps of their norm counts.
-    given["kv"][::5, :LATENT] *= 1e-3
-    cache = np.full((batch.pages, 64, LATENT + ROPE), POISON, np.float32)
-    earlier = [f32(rng.normal(size=(n, LATENT + ROPE))) for n in batch.before]
+    given["kv"][::5, :latent] *= 1e-3
+    given = {name: rounded(numbers) for name, numbers in given.items()}
+    cache = np.full((batch.pages, 64, latent + rope), POISON, np.float32)
+    earlier = [rounded(rng.normal(size=(n, latent + rope))) for n in batch.before]
     for i, rows in enumerate(earlier):
         if batch.slots[i] >= 0:
             cache[batch.cells(i, len(rows))] = rows
     out = run(entry, given | batch.fields() | {"cache": cache})
 
-    wide = {name: value.astype(np.float64) for name, value in given.items()}
-    w = wide["kv_b"].reshape(HEADS, NOPE + VALUE, LATENT)
+    wide = {name: number.astype(np.float64) for name, number in given.items()}
+    w = wide["kv_b"].reshape(heads, nope + value, latent)
     want, expected = [], cache.copy()
     for i, slot in enumerate(batch.slots):
         kv, n = wide["kv"][batch.rows(i)], batch.lengths[i]
-        rows = np.concatenate([ref.norm(kv[:, :LATENT], wide["gain"], 1e-6), kv[:, LATENT:]], 1)
+        rows = np.concatenate([ref.norm(kv[:, :latent], wide["gain"], 1e-6), kv[:, latent:]], 1)
         rows = np.concatenate([earlier[i].astype(np.float64), rows])
-        keys = np.einsum("lr,ndr->lnd", rows[:, :LATENT], w[:, :NOPE])
-        keys = np.concatenate([keys, np.broadcast_to(rows[:, None, LATENT:], (len(rows), HEADS, ROPE))], -1)
-        q = wide["q"][batch.rows(i)].reshape(n, HEADS, NOPE + ROPE)
+        keys = np.einsum("lr,ndr->lnd", rows[:, :latent], w[:, :nope])
+        keys = np.concatenate([keys, np.broadcast_to(rows[:, None, latent:], (len(rows), heads, rope))], -1)
+        q = wide["q"][batch.rows(i)].reshape(n, heads, nope + rope)
         seen = np.arange(len(rows))[None] <= (len(rows) - n + np.arange(n))[:, None]
-        scores = np.einsum("tnd,lnd->ntl", q, keys) * (NOPE + ROPE) ** -0.5
+        scores = np.einsum("tnd,lnd->ntl", q, keys) * (nope + rope) ** -0.5
         p = ref.softmax(np.where(seen, scores, -np.inf)) if n else scores
-        values = np.einsum("lr,nvr->lnv", rows[:, :LATENT], w[:, NOPE:])
-        want.append(np.einsum("ntl,lnv->tnv", p, values).reshape(n, HEADS * VALUE))
+        values = np.einsum("lr,nvr->lnv", rows[:, :latent], w[:, nope:])
+        want.append(np.einsum("ntl,lnv->tnv", p, values).reshape(n, heads * value))
         if slot >= 0:
             expected[batch.cells(i, len(rows))] = rows
-    check_rows(report, what, batch, out["o"], want)
+    check_rows(report, what, batch, out["o"], want, limit)
     touched = ~np.isnan(expected)
-    report.bound(f"{what}: cache", rows_apart(out["cache"][touched][None], expected[touched][None]).max(), LIMIT)
-    report.check(f"{what}: other cells untouched", same_bits(out["cache"][~touched], cache[~touched]))
+    report.bound(f"{what}: cache", rows_apart(out["cache"][touched][None], expected[touched][None]).max(), limit)
+    # What was poison before is poison; of its bits, bf16 keeps no more than that.
+    idle = out["cache"][~touched]
+    exact = rounded is f32
+    report.check(f"{what}: other cells untouched", same_bits(idle, cache[~touched]) if exact else np.isnan(idle).all())
 
 
 def mla(run, report):
@@ -262,3 +270,32 @@ def mla(run, report):
         mla_case(run, report, f"mla, {length} tokens", "ragged", Batch([length], [2], seed=length))
     mla_case(run, report, "mla step", "step", Batch([1] * 4, [5, -1, 0, 8], before=(0, 7, 63, 64)))
     mla_case(run, report, "mla step, long", "step", Batch([1] * 4, [5, 2, 0, 8], before=(127, 128, 254, 191)))
+
+
+# ------------------------------------------------------------------------------------------- half-width operands
+def bf16(values):
+    """The nearest bf16 numbers, as f32."""
+    bits = f32(values).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def halves(run, report):
+    """Operands of bf16, which GPUs multiply on their tensor cores."""
+    for entry, lower in (("bounded", -5.0), ("softplus", None)):
+        rng = np.random.default_rng(61)
+        place = dict(heads=3, lower=lower, state_name="state", key=32, value=48)
+        for batch in (Batch(**PACKED), *(Batch([n], [2]) for n in (1, 17, 64))):
+            given = kda_inputs(rng, batch.tokens, 3, 32, 48, 3)
+            given |= {name: bf16(given[name]) for name in ("q", "k", "v", "gate")}
+            what = f"kda {entry} in bf16, lengths {batch.lengths}"
+            kda_case(run, report, what, entry, batch, given, **place, limits=(HALF_ROWS, HALF_STATE))
+            for gate in (30, -30):
+                given["gate"] = np.full_like(given["gate"], gate)
+                limits = (HALF_NEAR, HALF_NEAR)
+                kda_case(run, report, f"{what}, all gates {gate}", entry, batch, given, **place, limits=limits)
+            given["k"] = bf16(near_keys(rng, batch.tokens, 3, 32, 0.99))
+            kda_case(run, report, f"{what}, keys of cosine 0.99", entry, batch, given, **place, limits=limits)
+    before = (0, 3, 64, 63, 1, 9, 130, 100, 128)
+    for batch in (Batch(**PACKED), Batch(**PACKED, before=before), *(Batch([n], [2]) for n in (1, 64, 65))):
+        what = f"mla in bf16, lengths {batch.lengths}"
+        mla_case(run, report, what, "attention", batch, (16, 16, 8, 14, 24), HALF_ATTENTION, bf16)

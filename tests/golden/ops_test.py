@@ -184,10 +184,11 @@ CASES = {
     "conv": conv,
     "kda": ops_sequences.kda,
     "mla": ops_sequences.mla,
+    "halves": ops_sequences.halves,
     "streams": ops_streams.streams,
 }
 # Weights of the others are f32, which no tensor core multiplies exactly.
-HALF_WIDTH = {"streams"}
+HALF_WIDTH = {"halves", "streams"}
 
 
 def main():

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products, reductions, scans, solves and selections. Each is shared out so that the threads of a
+// Reductions, scans, solves and selections. Each is shared out so that the threads of a
 // warp read neighbouring words.
 //
 //===----------------------------------------------------------------------===//
@@ -156,74 +156,28 @@ void KernelPrinter::printTopK(tile::TopKOp top) {
   close();
 }
 
-/// A thread a column: what it needs of earlier rows it has written itself.
+/// A thread a column, which it keeps in registers: every row that is known is taken from all later
+/// ones at once, so that a column costs as many dependent steps as it has rows.
 void KernelPrinter::printTriSolve(tile::TriSolveOp solve) {
   int64_t rows = typeOf(solve.getB()).getDimSize(0), columns = typeOf(solve.getB()).getDimSize(1);
   access({solve.getL(), solve.getB()}, {solve.getResult()});
-  std::string n = openLoop(columns), i = fresh("row"), j = fresh("before"), sum = fresh("sum");
-  open("for (int " + i + " = 0; " + i + " < " + digits(rows) + "; ++" + i + ")");
+  std::string n = openLoop(columns), i = fresh("row"), j = fresh("before"), x = fresh("column");
+  std::string head = "; " + i + " < " + digits(rows) + "; ++" + i + ")";
+  line() << "float " << x << "[" << rows << "];\n";
+  line() << "#pragma unroll\n";
+  open("for (int " + i + " = 0" + head);
   std::string right = element(solve.getB(), at2(i, n));
-  line() << "float " << sum << " = " << right << ";\n";
-  open("for (int " + j + " = 0; " + j + " < " + i + "; ++" + j + ")");
+  line() << x << "[" << i << "] = " << right << ";\n";
+  close();
+  line() << "#pragma unroll\n";
+  open("for (int " + j + " = 0; " + j + " < " + digits(rows) + "; ++" + j + ")");
+  put(solve.getResult(), at2(j, n), x + "[" + j + "]");
+  line() << "#pragma unroll\n";
+  open("for (int " + i + " = " + j + " + 1" + head);
   std::string factor = element(solve.getL(), at2(i, j));
-  line() << sum << " -= " << factor << " * "
-         << stored(*storage.bufferOf(solve.getResult()), j + " * " + digits(columns) + " + " + n)
-         << ";\n";
-  close();
-  put(solve.getResult(), at2(i, n), sum);
+  line() << x << "[" << i << "] -= " << factor << " * " << x << "[" << j << "];\n";
   close();
   close();
-}
-
-// ------------------------------------------------------------------------------------------------
-// products
-
-void KernelPrinter::printMma(tile::MmaOp mma) {
-  int64_t m = mma.getM(), n = mma.getN(), depth = mma.getK();
-  bool ta = mma.getTransposeA(), tb = mma.getTransposeB();
-  access({mma.getAcc(), mma.getA(), mma.getB()}, {mma.getResult()});
-  // Few results share their inner extent between the lanes of a warp; rows of weights are read
-  // along the inner extent, so that a warp reads them in one piece.
-  int64_t lanes = 1;
-  bool direct = tb && !storage.bufferOf(mma.getB());
-  while (lanes < 32 && lanes < depth && (direct || m * n * lanes * 2 <= kThreads))
-    lanes *= 2;
-  std::string e = fresh("e"), k = fresh("k"), sum = fresh("sum"), step = fresh("step");
-  std::string lane = "threadIdx.x % " + digits(lanes);
-  // Every lane of a warp takes part in the exchange, so the loop runs over whole warps.
-  int64_t perRound = kThreads / lanes, rounds = llvm::divideCeil(m * n, perRound) * perRound;
-  open("for (int " + e + " = threadIdx.x / " + digits(lanes) + "; " + e + " < " +
-       digits(lanes == 1 ? m * n : rounds) + "; " + e + " += " + digits(perRound) + ")");
-  std::string row = fresh("m"), column = fresh("n");
-  line() << "const int " << row << " = " << e << " / " << n << ", " << column << " = " << e << " % "
-         << n << ";\n";
-  line() << "float " << sum << " = 0.0f;\n";
-  bool partly = lanes > 1 && rounds != m * n;
-  if (partly)
-    open("if (" + e + " < " + digits(m * n) + ")");
-  open("for (int " + step + " = " + (lanes == 1 ? "0" : lane) + "; " + step + " < " +
-       digits(depth) + "; " + step + " += " + digits(lanes) + ")");
-  // Columns of a product with stored rows start one word apart, or all threads of a warp would
-  // read one bank.
-  bool rotate = lanes == 1 && tb;
-  if (rotate)
-    line() << "const int " << k << " = (" << step << " + " << column << ") % " << depth << ";\n";
-  std::string at = rotate ? k : step;
-  std::string a = element(mma.getA(), ta ? at2(at, row) : at2(row, at));
-  std::string b = element(mma.getB(), tb ? at2(column, at) : at2(at, column));
-  line() << sum << " = fmaf(" << a << ", " << b << ", " << sum << ");\n";
-  close();
-  if (partly)
-    close();
-  if (lanes > 1) {
-    line() << sum << " = k3_lanes_sum<" << lanes << ">(" << sum << ");\n";
-    std::string inside = partly ? " && " + e + " < " + digits(m * n) : "";
-    open("if (" + lane + " == 0" + inside + ")");
-  }
-  std::string acc = element(mma.getAcc(), At{e, {}});
-  put(mma.getResult(), At{e, {}}, acc + " + " + sum);
-  if (lanes > 1)
-    close();
   close();
 }
 

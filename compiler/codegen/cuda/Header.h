@@ -115,6 +115,19 @@ __device__ __forceinline__ void k3_mma(float (&sum)[4], unsigned a0, unsigned a1
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
+/// Four 8 x 8 matrices of bf16 numbers in shared memory. Lane l brings the address of row l % 8 of matrix l / 8 and gets
+/// numbers l % 4 * 2 and the next of row l / 4 of each; of the turned ones, of column l / 4.
+__device__ __forceinline__ void k3_matrices(unsigned (&v)[4], const k3_bf16 *row) {
+  asm volatile("{ .reg .u64 at; cvta.to.shared.u64 at, %4; "
+               "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [at]; }"
+               : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "l"(row) : "memory");
+}
+__device__ __forceinline__ void k3_matrices_turned(unsigned (&v)[4], const k3_bf16 *row) {
+  asm volatile("{ .reg .u64 at; cvta.to.shared.u64 at, %4; "
+               "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [at]; }"
+               : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "l"(row) : "memory");
+}
+
 /// Two products of bf16 numbers, rounded to bf16. An fma with -0 is a product on every target.
 __device__ __forceinline__ unsigned k3_mul_pairs(unsigned x, unsigned y) {
   unsigned result;

@@ -109,7 +109,18 @@ private:
   void printScan(tile::ScanOp scan);
   void printTopK(tile::TopKOp top);
   void printTriSolve(tile::TriSolveOp solve);
+
+  // Products, Mma.cpp.
+  /// bf16 numbers in shared memory, `stride` of them from row to row.
+  struct Matrix {
+    std::string begin;
+    int64_t stride;
+  };
+  std::optional<Matrix> matrixOf(mlir::Value tile);
   void printMma(tile::MmaOp mma);
+  void printTensorMma(tile::MmaOp mma, Matrix a, Matrix b);
+  void printRegisterMma(tile::MmaOp mma);
+  void printDots(tile::MmaOp mma);
 
   // Contractions from memory, StreamPrinter.cpp.
   void printStream(Stream stream);
