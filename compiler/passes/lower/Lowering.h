@@ -33,6 +33,15 @@ struct Knobs {
   /// Tokens of one chunk of the recurrence; 16 keeps exp(5 * 16 / 2) inside f32 for the bounded
   /// gate.
   int64_t chunk = 16;
+  /// Most value columns of a head that one block of the chunked recurrence carries, in whole
+  /// eights; 0: all. Columns of the state do not know each other.
+  int64_t scanColumns = 0;
+  /// Products of the chunked recurrence round their operands to bf16 where its inputs are bf16; the
+  /// state, the decay and the solve stay f32.
+  bool scanNarrow = false;
+  /// Scores of an unbounded gate by halves of the chunk, products that need one exponential an
+  /// element and half, instead of pair by pair.
+  bool scanHalves = false;
   /// Heads that share the cache rows loaded by one block of attention.
   int64_t attentionHeads = 16;
   /// Room for the tiles of attention, which take fewer keys a step and then fewer heads to fit; 0:
@@ -54,6 +63,8 @@ struct Knobs {
     knobs.contractionRows = 64;
     knobs.contractionLoops = true;
     knobs.contractionBlocks = 264;
+    knobs.scanColumns = 32;
+    knobs.scanNarrow = knobs.scanHalves = true;
     knobs.attentionHeads = 32;
     knobs.attentionBytes = sharedBytes * 7 / 8;
     knobs.attentionBlocks = 256;

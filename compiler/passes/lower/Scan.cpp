@@ -7,7 +7,8 @@
 //
 // One block a head and sequence keeps the state in a tile over all tokens of the step. A static
 // batch (decode) takes one recurrence step with convolution and norm around it; a ragged one takes
-// chunks in the WY form of docs/model.md.
+// chunks in the WY form of docs/model.md, on a GPU with several blocks for the value columns of a
+// head and a second kernel for the norm over all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +25,14 @@ namespace {
 /// head.
 class Scan {
 public:
-  Scan(model::FusedOp group, KernelBuilder &k, const Knobs &knobs)
+  Scan(model::FusedOp group, KernelBuilder &k, const Knobs &knobs, int64_t columns)
       : k(k), m(k), knobs(knobs), kda(*group.getBody().front().getOps<model::KdaOp>().begin()),
-        state(cast<model::KdaStateType>(kda.getState().getType())),
+        state(cast<model::KdaStateType>(kda.getState().getType())), columns(columns),
         head(k.blockId(tile::GridAxis::X)), sequence(k.blockId(tile::GridAxis::Y)) {
+    if (columns < state.getValue())
+      first = m.mul(k.blockId(tile::GridAxis::Z), k.index(columns));
+    narrow =
+        knobs.scanNarrow && cast<RankedTensorType>(kda.getQ().getType()).getElementType().isBF16();
     for (auto norm : group.getBody().front().getOps<model::GatedRmsNormOp>())
       gatedNorm = norm;
     for (auto conv : group.getBody().front().getOps<model::ShortConvOp>())
@@ -36,6 +41,8 @@ public:
 
   void runStep();
   void runChunks();
+  /// The gated norm of rows that the blocks of a head have stored in `o`.
+  void runNorm(Value o);
 
 private:
   KernelBuilder &k;
@@ -45,7 +52,10 @@ private:
   model::KdaStateType state;
   model::GatedRmsNormOp gatedNorm;
   DenseMap<Value, model::ShortConvOp> convs;
-  Value head, sequence;
+  /// Value columns of this block, and the first of them where they are not all of the head's.
+  int64_t columns;
+  Value head, sequence, first;
+  bool narrow = false;
 
   /// Columns of this head of a [T, heads * width] tensor: `count` rows from `row`, none at or past
   /// `limit`.
@@ -60,23 +70,50 @@ private:
     return m.reshape(m.load(k.view(weight), {width}, {begin}, {m.add(begin, k.index(width))}),
                      {1, width});
   }
+  /// This block's value columns of this head.
+  Value valueRows(Value value, int64_t count, Value row, Value limit) {
+    if (!first)
+      return headRows(value, columns, count, row, limit);
+    Columns source = resolveColumns(value);
+    Value column =
+        m.add(m.add(m.mul(head, k.index(state.getValue())), first), k.index(source.begin));
+    return m.load(k.view(source.tensor), {count, columns}, {row, column},
+                  {limit, m.add(column, k.index(columns))});
+  }
+  void storeRows(Value o, int64_t count, Value row, Value limit) {
+    Value column = m.mul(head, k.index(state.getValue()));
+    if (first)
+      column = m.add(column, first);
+    m.store(o, k.resultView(0), {row, column}, {limit, m.add(column, k.index(columns))});
+  }
   Value loadState(Value slot) {
     bool kv = state.getOrder() == model::StateOrder::KeyValue;
-    int64_t rows = kv ? state.getKey() : state.getValue(),
-            columns = kv ? state.getValue() : state.getKey();
-    Value zero = k.index(0);
-    Value t = m.load(
-        k.view(kda.getState()), {rows, columns}, {slot, head, zero, zero},
-        {m.add(slot, k.index(1)), k.index(state.getHeads()), k.index(rows), k.index(columns)});
+    auto [shape, offsets, bounds] = placeOfState(slot, kv);
+    Value t = m.load(k.view(kda.getState()), shape, offsets, bounds);
     return kv ? t : m.transpose(t);
   }
   void storeState(Value t, Value slot) {
     bool kv = state.getOrder() == model::StateOrder::KeyValue;
-    int64_t rows = kv ? state.getKey() : state.getValue(),
-            columns = kv ? state.getValue() : state.getKey();
+    if (!kv)
+      t = m.transpose(t);
+    auto [shape, offsets, bounds] = placeOfState(slot, kv);
+    m.store(t, k.view(kda.getState()), offsets, bounds);
+  }
+  /// Shape, offsets and bounds of this block's part of the state in memory.
+  std::tuple<SmallVector<int64_t>, SmallVector<Value>, SmallVector<Value>> placeOfState(Value slot,
+                                                                                        bool kv) {
+    SmallVector<int64_t> shape{state.getKey(), columns}, extents{state.getKey(), state.getValue()};
     Value zero = k.index(0);
-    m.store(kv ? t : m.transpose(t), k.view(kda.getState()), {slot, head, zero, zero},
-            {m.add(slot, k.index(1)), k.index(state.getHeads()), k.index(rows), k.index(columns)});
+    SmallVector<Value> offsets{zero, first ? first : zero};
+    if (!kv) {
+      std::swap(shape[0], shape[1]);
+      std::swap(extents[0], extents[1]);
+      std::swap(offsets[0], offsets[1]);
+    }
+    return {shape,
+            {slot, head, offsets[0], offsets[1]},
+            {m.add(slot, k.index(1)), k.index(state.getHeads()), k.index(extents[0]),
+             k.index(extents[1])}};
   }
   /// Log decay of `count` tokens: [count, K], <= 0.
   Value logDecay(Value raw) {
@@ -103,18 +140,19 @@ private:
   /// Rounds the outputs, applies the gated norm of the group, and stores `count` rows.
   void storeOutput(Value o, int64_t count, Value row, Value limit) {
     Type element = cast<RankedTensorType>(kda.getResult().getType()).getElementType();
-    int64_t width = state.getValue();
     if (!element.isF32())
       o = m.map({o}, [&](ArrayRef<Scalar> s) { return roundTo(s[0], element); });
-    if (gatedNorm) {
-      Value gain = m.reshape(
-          m.load(k.view(gatedNorm.getGain()), {width}, {k.index(0)}, {k.index(width)}), {1, width});
-      Value normed = m.rmsNorm(o, gain, gatedNorm.getEps().convertToDouble(), k.b.getF32Type());
-      o = m.map({normed, headRows(gatedNorm.getGate(), width, count, row, limit)},
-                [](ArrayRef<Scalar> s) { return s[0] * sigmoid(s[1]); });
-    }
-    Value column = m.mul(head, k.index(width));
-    m.store(o, k.resultView(0), {row, column}, {limit, m.add(column, k.index(width))});
+    if (gatedNorm && !first)
+      o = normed(o, count, row, limit);
+    storeRows(o, count, row, limit);
+  }
+  Value normed(Value o, int64_t count, Value row, Value limit) {
+    int64_t width = state.getValue();
+    Value gain = m.reshape(
+        m.load(k.view(gatedNorm.getGain()), {width}, {k.index(0)}, {k.index(width)}), {1, width});
+    Value scaled = m.rmsNorm(o, gain, gatedNorm.getEps().convertToDouble(), k.b.getF32Type());
+    return m.map({scaled, headRows(gatedNorm.getGate(), width, count, row, limit)},
+                 [](ArrayRef<Scalar> s) { return s[0] * sigmoid(s[1]); });
   }
   /// q, k or v of this head for one token, through the convolution of the group if it is part of
   /// it.
@@ -124,6 +162,16 @@ private:
       return lowerConvStep(conv, k, m, sequence, slot, m.mul(head, k.index(width)), width);
     return headRows(value, width, 1, sequence, limit);
   }
+  /// An operand of a product.
+  Value operand(Value t) {
+    if (!narrow)
+      return t;
+    return tile::CastOp::create(k.b, tile::TileType::get(m.shape(t), k.b.getBF16Type()), t);
+  }
+  /// Of keys with keys, below the diagonal, and of queries with keys, with the diagonal; elements
+  /// above are not meaningful.
+  std::pair<Value, std::function<Value()>> scores(Value q, Value key, Value decay, int64_t count);
+  std::pair<Value, Value> halvedScores(Value q, Value key, Value decay, int64_t count);
   Value pairScores(Value x, Value y, Value decay, int64_t count);
   Value boundedScores(Value x, Value y, Value decay, int64_t count);
 };
@@ -187,25 +235,70 @@ Value Scan::boundedScores(Value x, Value y, Value decay, int64_t count) {
       m.map({x, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
   Value right =
       m.map({y, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[2] - s[1]); });
-  return m.mma(m.splat({count, count}, 0.0), left, right, false, true);
+  return m.mma(m.splat({count, count}, 0.0), operand(left), operand(right), false, true);
+}
+
+/// Rows i and j < i part at one size of group: i in its upper half, j in its lower. Around the last
+/// row b of that half, exp(G_i - G_j) is exp(G_i - G_b) exp(G_b - G_j), and no exponent is
+/// positive. So a size costs one tile of exponentials and one product for the keys and one for the
+/// queries.
+std::pair<Value, Value> Scan::halvedScores(Value q, Value key, Value decay, int64_t count) {
+  int64_t width = m.shape(key)[1];
+  Value zero = k.index(0), nothing = m.splat({count, count}, 0.0);
+  Value rows = m.iota({count, 1}, 0), columns = m.iota({1, count}, 1);
+  auto product = [](ArrayRef<Scalar> s) { return s[0] * s[1]; };
+  Value own = m.sum(m.map({q, key}, product), 1);
+  Value ofKeys = nothing;
+  Value ofQueries = m.map({own, rows, columns}, [](ArrayRef<Scalar> s) {
+    return select(equal(s[1], s[2]), s[0], s[0].constant(0.0));
+  });
+  for (int64_t half = 1; half < count; half *= 2) {
+    Value groups = m.reshape(decay, {count / half / 2, half * 2, width});
+    Value last = m.extract(groups, {count / half / 2, 1, width}, {zero, k.index(half - 1), zero});
+    Value away = m.map({groups, last},
+                       [](ArrayRef<Scalar> s) { return exp(minimum(s[0] - s[1], s[1] - s[0])); });
+    away = m.reshape(away, {count, width});
+    Value right = operand(m.map({key, away}, product)), left = operand(m.map({q, away}, product));
+    // Of i ^ j the highest bit is the size at which they part.
+    auto choose = [&](ArrayRef<Scalar> s) {
+      Scalar differ{s[0].b, arith::XOrIOp::create(*s[0].b, s[2].v, s[3].v)};
+      auto size = [&](int64_t rows) {
+        return Scalar{s[0].b, arith::ConstantOp::create(*s[0].b, s[0].b->getI32IntegerAttr(rows))};
+      };
+      return select(lessThan(differ, size(half)), s[0],
+                    select(lessThan(differ, size(2 * half)), s[1], s[0]));
+    };
+    ofKeys = m.map({ofKeys, m.mma(nothing, right, right, false, true), rows, columns}, choose);
+    ofQueries = m.map({ofQueries, m.mma(nothing, left, right, false, true), rows, columns}, choose);
+  }
+  return {ofKeys, ofQueries};
+}
+
+/// Scores of the keys, and a function that gives those of the queries where they are needed.
+std::pair<Value, std::function<Value()>> Scan::scores(Value q, Value key, Value decay,
+                                                      int64_t count) {
+  // The factored scores rely on 5 nats a token; a wider bound takes the others.
+  if (kda.getLowerBound() && kda.getLowerBound()->convertToDouble() >= -5.0 && count <= 16)
+    return {boundedScores(key, key, decay, count),
+            [=, this] { return boundedScores(q, key, decay, count); }};
+  if (!knobs.scanHalves || !llvm::isPowerOf2_64(count))
+    return {pairScores(key, key, decay, count),
+            [=, this] { return pairScores(q, key, decay, count); }};
+  auto [ofKeys, ofQueries] = halvedScores(q, key, decay, count);
+  return {ofKeys, [ofQueries = ofQueries] { return ofQueries; }};
 }
 
 void Scan::runChunks() {
-  int64_t count = knobs.chunk, key = state.getKey(), value = state.getValue();
+  int64_t count = knobs.chunk, key = state.getKey();
   Value zero = k.index(0), seqs = k.rows(kda.getBatch().getType());
   Value slot = m.readIndex(k.batchView(kda.getBatch(), "seq_slots"), {sequence}, {seqs});
   Value offsets = k.batchView(kda.getBatch(), "seq_offsets"), entries = m.add(seqs, k.index(1));
   Value begin = m.readIndex(offsets, {sequence}, {entries});
   Value end = m.readIndex(offsets, {m.add(sequence, k.index(1))}, {entries});
-  // The factored scores rely on 5 nats a token; a wider bound takes the pairs.
-  bool bounded =
-      kda.getLowerBound() && kda.getLowerBound()->convertToDouble() >= -5.0 && count <= 16;
 
   m.when(m.lessIndex(slot, zero), [&] {
     m.loop(begin, end, count, {}, [&](Value row, ValueRange) {
-      Value column = m.mul(head, k.index(value));
-      m.store(m.splat({count, value}, 0.0), k.resultView(0), {row, column},
-              {end, m.add(column, k.index(value))});
+      storeRows(m.splat({count, columns}, 0.0), count, row, end);
       return SmallVector<Value>{};
     });
   });
@@ -216,7 +309,7 @@ void Scan::runChunks() {
           Value q =
               m.l2Norm(headRows(kda.getQ(), key, count, row, end), 1.0 / std::sqrt(double(key)));
           Value kk = m.l2Norm(headRows(kda.getK(), key, count, row, end), 1.0);
-          Value v = headRows(kda.getV(), value, count, row, end);
+          Value v = valueRows(kda.getV(), count, row, end);
           Value b = beta(count, row, end);
           // Rows past the end must not decay the state; their keys are zero already.
           Value left = arith::IndexCastOp::create(k.b, k.b.getI32Type(), m.sub(end, row));
@@ -227,23 +320,23 @@ void Scan::runChunks() {
               });
           Value decay = tile::ScanOp::create(k.b, g.getType(), g, 0);
           Value grown = m.map({decay}, [](ArrayRef<Scalar> s) { return exp(s[0]); });
-          auto scores = [&](Value x) {
-            return bounded ? boundedScores(x, kk, decay, count) : pairScores(x, kk, decay, count);
-          };
-          Value rows = m.iota({count, 1}, 0), columns = m.iota({1, count}, 1);
-          Value lower = m.map({scores(kk), b, rows, columns}, [](ArrayRef<Scalar> s) {
+          Value rows = m.iota({count, 1}, 0), numbers = m.iota({1, count}, 1);
+          auto [ofKeys, ofQueries] = scores(q, kk, decay, count);
+          Value lower = m.map({ofKeys, b, rows, numbers}, [](ArrayRef<Scalar> s) {
             return select(lessThan(s[3], s[2]), s[0] * s[1], s[0].constant(0.0));
           });
-          Value reads = m.map({scores(q), rows, columns}, [](ArrayRef<Scalar> s) {
+          Value reads = m.map({ofQueries(), rows, numbers}, [](ArrayRef<Scalar> s) {
             return select(lessEqual(s[2], s[1]), s[0], s[0].constant(0.0));
           });
           auto product = [](ArrayRef<Scalar> s) { return s[0] * s[1]; };
-          Value nothing = m.splat({count, value}, 0.0);
-          Value recalled = m.mma(nothing, m.map({kk, grown}, product), s0);
+          Value nothing = m.splat({count, columns}, 0.0), before = operand(s0);
+          Value recalled = m.mma(nothing, operand(m.map({kk, grown}, product)), before);
           Value rhs =
               m.map({v, recalled, b}, [](ArrayRef<Scalar> s) { return (s[0] - s[1]) * s[2]; });
           Value fresh = tile::TriSolveOp::create(k.b, lower, rhs);
-          Value o = m.mma(m.mma(nothing, m.map({q, grown}, product), s0), reads, fresh);
+          Value added = operand(fresh);
+          Value o = m.mma(m.mma(nothing, operand(m.map({q, grown}, product)), before),
+                          operand(reads), added);
           storeOutput(o, count, row, end);
 
           Value total = m.extract(decay, {1, key}, {k.index(count - 1), zero});
@@ -251,10 +344,26 @@ void Scan::runChunks() {
           Value faded = m.map({s0, fade}, product);
           Value late =
               m.map({kk, total, decay}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
-          return SmallVector<Value>{m.mma(faded, late, fresh, /*transposeA=*/true)};
+          return SmallVector<Value>{m.mma(faded, operand(late), added, /*transposeA=*/true)};
         });
     storeState(last[0], slot);
   });
+}
+
+void Scan::runNorm(Value o) {
+  int64_t count = knobs.chunk;
+  Value row = m.mul(sequence, k.index(count)), limit = k.rows(kda.getResult().getType());
+  storeRows(normed(headRows(o, state.getValue(), count, row, limit), count, row, limit), count, row,
+            limit);
+}
+
+/// Value columns of a block of the chunked recurrence: as many whole eights as are allowed and
+/// divide the head.
+static int64_t chooseColumns(int64_t value, const Knobs &knobs) {
+  for (int64_t columns = knobs.scanColumns / 8 * 8; columns > 0; columns -= 8)
+    if (value % columns == 0)
+      return columns;
+  return value;
 }
 
 LogicalResult lowerScan(model::FusedOp group, Context &context) {
@@ -262,17 +371,32 @@ LogicalResult lowerScan(model::FusedOp group, Context &context) {
   auto state = cast<model::KdaStateType>(kda.getState().getType());
   auto batch = cast<model::BatchType>(kda.getBatch().getType());
   bool step = batch.getTokens().empty();
-  KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
-  Scan scan(group, k, context.knobs);
+  int64_t value = state.getValue(), columns = step ? value : chooseColumns(value, context.knobs);
+  bool norm = !group.getBody().front().getOps<model::GatedRmsNormOp>().empty();
+  bool apart = norm && columns < value;
+  SmallVector<Type> results(group.getResultTypes());
+  if (apart)
+    results = {kda.getResult().getType()};
+  KernelBuilder k(context.host, context.kernels, group.getLoc(), results);
+  Scan scan(group, k, context.knobs, columns);
   if (step)
     scan.runStep();
   else
     scan.runChunks();
-  std::string name = (step ? "delta_step" : "delta_chunk" + std::to_string(context.knobs.chunk)) +
-                     "_h" + std::to_string(state.getHeads()) + "_k" +
-                     std::to_string(state.getKey()) + "_v" + std::to_string(state.getValue()) +
-                     "_" + typeName(group.getResultTypes().front());
-  auto launch = k.finish(name, k.hostIndex(state.getHeads()), k.hostRows(batch), k.hostIndex(1));
+  std::string suffix = "_h" + std::to_string(state.getHeads()) + "_k" +
+                       std::to_string(state.getKey()) + "_v" + std::to_string(value) + "_" +
+                       typeName(group.getResultTypes().front());
+  std::string name =
+      (step ? "delta_step" : "delta_chunk" + std::to_string(context.knobs.chunk)) + suffix;
+  auto launch = k.finish(name, k.hostIndex(state.getHeads()), k.hostRows(batch),
+                         k.hostIndex(value / columns));
+  if (apart) {
+    KernelBuilder after(context.host, context.kernels, group.getLoc(), group.getResultTypes());
+    Scan(group, after, context.knobs, value).runNorm(launch.getResult(0));
+    Value rows = after.hostCeilDiv(after.hostRows(kda.getResult().getType()), context.knobs.chunk);
+    launch = after.finish("delta_norm" + suffix, after.hostIndex(state.getHeads()), rows,
+                          after.hostIndex(1));
+  }
   group.replaceAllUsesWith(launch.getResults());
   group.erase();
   return success();
