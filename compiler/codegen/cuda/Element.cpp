@@ -81,8 +81,13 @@ std::string KernelPrinter::openLoop(int64_t count) {
 // ------------------------------------------------------------------------------------------------
 // memory
 
+/// The place of element `index` in a buffer.
+std::string KernelPrinter::indexIn(unsigned buffer, StringRef index) const {
+  return storage.buffer(buffer).swizzled ? "k3_swizzled(" + index.str() + ")" : index.str();
+}
+
 std::string KernelPrinter::stored(unsigned buffer, StringRef index) const {
-  std::string place = bufferNames[buffer] + "[" + index.str() + "]";
+  std::string place = bufferNames[buffer] + "[" + indexIn(buffer, index) + "]";
   return storage.buffer(buffer).element.isBF16() ? "k3_float(" + place + ")" : place;
 }
 
@@ -92,7 +97,8 @@ void KernelPrinter::put(Value tile, At at, StringRef value) {
   std::string text = value.str();
   if (element.isBF16())
     text = "k3_narrow(" + text + ")";
-  line() << bufferNames[index] << "[" << linear(at, shapeOf(tile)) << "] = " << text << ";\n";
+  line() << bufferNames[index] << "[" << indexIn(index, linear(at, shapeOf(tile))) << "] = " << text
+         << ";\n";
 }
 
 /// The condition under which an element exists (empty: always) and its index in the view.

@@ -80,6 +80,10 @@ __device__ __forceinline__ k3_words k3_halves(k3_words v) {
           (v.y & 0xffffu) | v.w << 16, v.y >> 16 | (v.w & 0xffff0000u)};
 }
 
+/// Where element i of a tile for the tensor cores lies: the eight words of a line of 128 bytes change places with the number
+/// of the line, so that one word of eight lines lies in eight different groups of banks.
+__device__ __forceinline__ int k3_swizzled(int i) { return i ^ (i >> 3 & 56); }
+
 /// Whether value x at index i stands before y at j: larger first, NaN last, then by index.
 __device__ __forceinline__ int k3_before(float x, int i, float y, int j) {
   const bool nanX = x != x, nanY = y != y;

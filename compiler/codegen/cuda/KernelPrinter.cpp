@@ -190,6 +190,20 @@ void KernelPrinter::printIf(tile::IfOp branch) {
 // memory
 
 /// A tile that is computed element by element and kept.
+/// Sixteen bytes a thread, from memory to shared memory as they are.
+void KernelPrinter::printWords(tile::LoadOp load) {
+  tile::TileType type = typeOf(load.getResult());
+  unsigned buffer = *storage.bufferOf(load.getResult());
+  std::string e = openLoop(type.getNumElements() / 8), first = fresh("first");
+  line() << "const int " << first << " = " << e << " * 8;\n";
+  auto [condition, place] =
+      placeInView(load.getView(), load.getOffsets(), load.getBounds(), type, At{first, {}});
+  line() << "*reinterpret_cast<k3_words *>(" << bufferNames[buffer] << " + "
+         << indexIn(buffer, first) << ") = k3_load(" << names.lookup(load.getView()) << " + "
+         << place << ", " << (condition.empty() ? "true" : condition) << ");\n";
+  close();
+}
+
 void KernelPrinter::printElements(Operation &op) {
   SmallVector<Value> inputs;
   for (Value operand : op.getOperands())
@@ -198,6 +212,8 @@ void KernelPrinter::printElements(Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op))
     inputs.push_back(load.getView());
   access(inputs, op.getResults());
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && readsWords(load))
+    return printWords(load);
   tile::TileType type = typeOf(op.getResult(0));
   std::string e = openLoop(type.getNumElements());
   At at{e, {}};

@@ -87,6 +87,7 @@ private:
                                                   mlir::ValueRange bounds, tile::TileType type,
                                                   At at);
   void mapElement(tile::MapOp map, At at, llvm::SmallVectorImpl<std::string> &results);
+  std::string indexIn(unsigned buffer, llvm::StringRef index) const;
   std::string stored(unsigned buffer, llvm::StringRef index) const;
   void put(mlir::Value tile, At at, llvm::StringRef value);
 
@@ -94,6 +95,7 @@ private:
   void printBlock(mlir::Block &block);
   void printOp(mlir::Operation &op);
   void printElements(mlir::Operation &op);
+  void printWords(tile::LoadOp load);
   void printFor(tile::ForOp loop);
   void printIf(tile::IfOp branch);
   void printStore(tile::StoreOp store);
@@ -111,8 +113,9 @@ private:
   void printTriSolve(tile::TriSolveOp solve);
 
   // Products, Mma.cpp.
-  /// bf16 numbers in shared memory, `stride` of them from row to row.
+  /// bf16 numbers of a buffer from number `begin` on, `stride` of them from row to row.
   struct Matrix {
+    unsigned buffer;
     std::string begin;
     int64_t stride;
   };

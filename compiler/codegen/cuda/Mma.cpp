@@ -57,14 +57,14 @@ std::optional<KernelPrinter::Matrix> KernelPrinter::matrixOf(Value tile) {
   if (std::optional<unsigned> buffer = storage.bufferOf(tile)) {
     if (!storage.buffer(*buffer).element.isBF16() || stride % word)
       return std::nullopt;
-    return Matrix{bufferNames[*buffer], stride};
+    return Matrix{*buffer, "", stride};
   }
   Operation *op = tile.getDefiningOp();
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     std::optional<unsigned> buffer = storage.bufferOf(reshape.getInput());
     if (!buffer || !storage.buffer(*buffer).element.isBF16() || stride % word)
       return std::nullopt;
-    return Matrix{bufferNames[*buffer], stride};
+    return Matrix{*buffer, "", stride};
   }
   auto extract = dyn_cast<tile::ExtractOp>(op);
   if (!extract || typeOf(extract.getInput()).getRank() != 2)
@@ -75,8 +75,9 @@ std::optional<KernelPrinter::Matrix> KernelPrinter::matrixOf(Value tile) {
       column.getSExtValue() % word)
     return std::nullopt;
   std::string row = scalar(extract.getOffsets()[0]);
-  return Matrix{whole->begin + " + " + row + " * " + digits(whole->stride) + " + " +
-                    digits(column.getSExtValue()),
+  return Matrix{whole->buffer,
+                whole->begin + row + " * " + digits(whole->stride) + " + " +
+                    digits(column.getSExtValue()) + " + ",
                 whole->stride};
 }
 
@@ -115,28 +116,31 @@ void KernelPrinter::printTensorMma(tile::MmaOp mma, Matrix a, Matrix b) {
     line() << "for (int " << i << " = 0; " << i << " < " << count << "; ++" << i << ")";
   };
   std::string inWord = lane + " % 8", odd = lane + " / 8 % 2 * 8", upper = lane + " / 16 * 8";
-  each(rows);
+  auto fetch = [&](const std::string &to, const Matrix &from, bool turned, const std::string &row,
+                   const std::string &column) {
+    os << "\n";
+    line() << "  k3_matrices" << (turned ? "_turned(" : "(") << to << "[" << i << "], "
+           << bufferNames[from.buffer] << " + "
+           << indexIn(from.buffer, "(" + from.begin + "(" + row + " + " + inWord + ") * " +
+                                       digits(from.stride) + " + " + column + ")")
+           << ");\n";
+  };
   std::string outer = m + " + " + i + " * 16 + " + odd, inner = k + " + " + upper;
-  os << "\n";
-  line() << "  k3_matrices" << (mma.getTransposeA() ? "_turned(" : "(") << left << "[" << i << "], "
-         << a.begin << " + ("
-         << (mma.getTransposeA()
-                 ? inner + " + " + inWord + ") * " + digits(a.stride) + " + " + outer
-                 : outer + " + " + inWord + ") * " + digits(a.stride) + " + " + inner)
-         << ");\n";
+  each(rows);
+  if (mma.getTransposeA())
+    fetch(left, a, true, inner, outer);
+  else
+    fetch(left, a, false, outer, inner);
   // An odd last tile is read twice rather than past the end.
   std::string second = columns % 2 == 0
                            ? upper
                            : "(" + i + " * 2 + 1 < " + digits(columns) + " ? " + upper + " : 0)";
   outer = n + " + " + i + " * 16 + " + second, inner = k + " + " + odd;
   each(pairs);
-  os << "\n";
-  line() << "  k3_matrices" << (mma.getTransposeB() ? "(" : "_turned(") << right << "[" << i
-         << "], " << b.begin << " + ("
-         << (mma.getTransposeB()
-                 ? outer + " + " + inWord + ") * " + digits(b.stride) + " + " + inner
-                 : inner + " + " + inWord + ") * " + digits(b.stride) + " + " + outer)
-         << ");\n";
+  if (mma.getTransposeB())
+    fetch(right, b, false, outer, inner);
+  else
+    fetch(right, b, true, inner, outer);
   each(tiles);
   os << " {\n";
   ++indent;

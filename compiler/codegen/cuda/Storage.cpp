@@ -56,6 +56,7 @@ Storage::Storage(tile::KernelOp kernel) : kernel(kernel) {
   chooseInlined(body);
   noteReads(body);
   assign(body);
+  kernel.walk([&](tile::MmaOp mma) { swizzle(mma); });
   place();
 }
 
@@ -304,6 +305,22 @@ void Storage::assign(Block &block) {
     }
     assign(loop.getBody().front());
   }
+}
+
+/// Operands that tensor cores may read are stored in the order in which eight rows meet no bank
+/// twice. It permutes lines of 128 bytes, of which a buffer then has a whole number.
+void Storage::swizzle(tile::MmaOp mma) {
+  if (mma.getM() % 16)
+    return;
+  for (Value operand : {mma.getA(), mma.getB()})
+    for (Leaf leaf : leavesOf(operand)) {
+      auto found = places.find(leaf.value);
+      if (found == places.end() || !buffers[found->second].element.isBF16())
+        continue;
+      Buffer &buffer = buffers[found->second];
+      buffer.swizzled = true;
+      buffer.bytes = llvm::alignTo(buffer.bytes, 128);
+    }
 }
 
 /// First fit, largest lives first: buffers that are alive together do not overlap.

@@ -29,6 +29,8 @@ struct Buffer {
   int64_t begin = 0, end = 0;
   /// What the elements are stored as: the tile's type, or the view's where widening is exact.
   mlir::Type element;
+  /// Words of 16 bytes lie in the order of k3_swizzled.
+  bool swizzled = false;
 };
 
 /// A buffer or view that the evaluation of a tile reads. `same`: at the index of the element that
@@ -85,6 +87,7 @@ private:
   void assignStream(const Stream &stream);
   unsigned add(int64_t elements, mlir::Type element, int64_t position);
   int64_t lastRead(mlir::Value tile) const;
+  void swizzle(tile::MmaOp mma);
   void place();
 };
 

@@ -74,6 +74,15 @@ static bool isAligned(tile::LoadOp load, Value rest, int64_t elements) {
          (!rest || isMultiple(rest, elements));
 }
 
+bool readsWords(tile::LoadOp load) {
+  constexpr int64_t word = 8;
+  auto view = cast<tile::ViewType>(load.getView().getType());
+  auto type = cast<tile::TileType>(load.getType());
+  return view.getElementType().isBF16() && type.getShape().back() % word == 0 &&
+         isAligned(load, load.getOffsets().back(), word) &&
+         isMultiple(load.getBounds().back(), word);
+}
+
 /// `load` is a tile [rows, depth / per] whose columns follow the step, `per` elements a column.
 static bool followsStep(tile::LoadOp load, Value step, int64_t inner, int64_t per) {
   Value column = load.getOffsets().back(), bound = load.getBounds().back();

@@ -53,6 +53,10 @@ struct Stream {
 /// More rows of x than this are no stream: their reads would outweigh the weights.
 inline constexpr int64_t kStreamRows = 64;
 
+/// Whether a load may copy words of 16 bytes: every row of the tile begins at one, and each word of
+/// 8 bf16 numbers exists whole or not at all.
+bool readsWords(tile::LoadOp load);
+
 } // namespace k3::cuda
 
 #endif // K3_COMPILER_CODEGEN_CUDA_STREAM_H

@@ -36,8 +36,8 @@ struct Knobs {
   /// Most value columns of a head that one block of the chunked recurrence carries, in whole
   /// eights; 0: all. Columns of the state do not know each other.
   int64_t scanColumns = 0;
-  /// Products of the chunked recurrence round their operands to bf16 where its inputs are bf16; the
-  /// state, the decay and the solve stay f32.
+  /// Scores and products with the state round their operands to bf16 where the inputs of the
+  /// chunked recurrence are bf16; what is added to the state or solved for stays f32.
   bool scanNarrow = false;
   /// Scores of an unbounded gate by halves of the chunk, products that need one exponential an
   /// element and half, instead of pair by pair.

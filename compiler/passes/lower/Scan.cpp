@@ -162,7 +162,7 @@ private:
       return lowerConvStep(conv, k, m, sequence, slot, m.mul(head, k.index(width)), width);
     return headRows(value, width, 1, sequence, limit);
   }
-  /// An operand of a product.
+  /// An operand of a score, or of a product with the state.
   Value operand(Value t) {
     if (!narrow)
       return t;
@@ -334,9 +334,8 @@ void Scan::runChunks() {
           Value rhs =
               m.map({v, recalled, b}, [](ArrayRef<Scalar> s) { return (s[0] - s[1]) * s[2]; });
           Value fresh = tile::TriSolveOp::create(k.b, lower, rhs);
-          Value added = operand(fresh);
-          Value o = m.mma(m.mma(nothing, operand(m.map({q, grown}, product)), before),
-                          operand(reads), added);
+          Value o =
+              m.mma(m.mma(nothing, operand(m.map({q, grown}, product)), before), reads, fresh);
           storeOutput(o, count, row, end);
 
           Value total = m.extract(decay, {1, key}, {k.index(count - 1), zero});
@@ -344,7 +343,7 @@ void Scan::runChunks() {
           Value faded = m.map({s0, fade}, product);
           Value late =
               m.map({kk, total, decay}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
-          return SmallVector<Value>{m.mma(faded, operand(late), added, /*transposeA=*/true)};
+          return SmallVector<Value>{m.mma(faded, late, fresh, /*transposeA=*/true)};
         });
     storeState(last[0], slot);
   });

@@ -1,11 +1,12 @@
 // RUN: k3c %s --compile-from schedule --target sm_90a --emit=cuda 2>&1 | FileCheck %s
 
 // Matrices of bf16 numbers go to the tensor cores: the latents are columns of the rows that the block loaded, and are
-// read where they lie. Six result tiles keep six warps busy.
+// read where they lie, words of 16 bytes that the load put in their swizzled places. Six result tiles keep six warps busy.
 // CHECK-LABEL: void tensor_block(
+// CHECK: *reinterpret_cast<k3_words *>(tile1 + k3_swizzled(first{{[0-9]+}})) = k3_load(in1 + 
 // CHECK: if (threadIdx.x < 192) {
-// CHECK: k3_matrices(a[[A:[0-9]+]][i{{[0-9]+}}], tile0 + (m
-// CHECK: k3_matrices_turned(b{{[0-9]+}}[i{{[0-9]+}}], tile1 + 0LL * 64 + 8 + (k
+// CHECK: k3_matrices(a{{[0-9]+}}[i{{[0-9]+}}], tile0 + k3_swizzled(((m
+// CHECK: k3_matrices_turned(b{{[0-9]+}}[i{{[0-9]+}}], tile1 + k3_swizzled((0LL * 64 + 8 + (k
 // CHECK: k3_mma(sum
 // CHECK: out2[
 tile.kernel @tensor(%x: !tile.view<16x32xbf16>, %w: !tile.view<32x64xbf16>, %y: !tile.view<16x48xf32>) {
