@@ -189,21 +189,46 @@ void KernelPrinter::printIf(tile::IfOp branch) {
 // ------------------------------------------------------------------------------------------------
 // memory
 
-/// A tile that is computed element by element and kept.
-/// Sixteen bytes a thread, from memory to shared memory as they are.
-void KernelPrinter::printWords(tile::LoadOp load) {
+/// Opens the loop of all threads over the words of a tile, `word` elements each, several of which
+/// are on their way at the same time. Returns the first element of the word.
+std::string KernelPrinter::openWordLoop(int64_t count, int64_t word) {
+  line() << "#pragma unroll 8\n";
+  std::string e = openLoop(count / word), first = fresh("first");
+  line() << "const int " << first << " = " << e << " * " << word << ";\n";
+  return first;
+}
+
+static std::string wordAt(StringRef pointer) {
+  return ("*reinterpret_cast<k3_words *>(" + pointer + ")").str();
+}
+
+/// From memory to shared memory as it is.
+void KernelPrinter::printWords(tile::LoadOp load, int64_t word) {
   tile::TileType type = typeOf(load.getResult());
   unsigned buffer = *storage.bufferOf(load.getResult());
-  std::string e = openLoop(type.getNumElements() / 8), first = fresh("first");
-  line() << "const int " << first << " = " << e << " * 8;\n";
+  std::string first = openWordLoop(type.getNumElements(), word);
   auto [condition, place] =
       placeInView(load.getView(), load.getOffsets(), load.getBounds(), type, At{first, {}});
-  line() << "*reinterpret_cast<k3_words *>(" << bufferNames[buffer] << " + "
-         << indexIn(buffer, first) << ") = k3_load(" << names.lookup(load.getView()) << " + "
-         << place << ", " << (condition.empty() ? "true" : condition) << ");\n";
+  line() << wordAt(bufferNames[buffer] + " + " + indexIn(buffer, first)) << " = k3_load("
+         << names.lookup(load.getView()) << " + " << place << ", "
+         << (condition.empty() ? "true" : condition) << ");\n";
   close();
 }
 
+/// And back.
+void KernelPrinter::printWords(tile::StoreOp store, unsigned buffer, int64_t word) {
+  tile::TileType type = typeOf(store.getValue());
+  std::string first = openWordLoop(type.getNumElements(), word);
+  auto [condition, place] =
+      placeInView(store.getView(), store.getOffsets(), store.getBounds(), type, At{first, {}});
+  if (!condition.empty())
+    line() << "if (" << condition << ")\n";
+  line() << (condition.empty() ? "" : "  ") << wordAt(names.lookup(store.getView()) + " + " + place)
+         << " = " << wordAt(bufferNames[buffer] + " + " + indexIn(buffer, first)) << ";\n";
+  close();
+}
+
+/// A tile that is computed element by element and kept.
 void KernelPrinter::printElements(Operation &op) {
   SmallVector<Value> inputs;
   for (Value operand : op.getOperands())
@@ -212,9 +237,10 @@ void KernelPrinter::printElements(Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op))
     inputs.push_back(load.getView());
   access(inputs, op.getResults());
-  if (auto load = dyn_cast<tile::LoadOp>(op); load && readsWords(load))
-    return printWords(load);
   tile::TileType type = typeOf(op.getResult(0));
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    if (int64_t word = wordOf(load.getView(), load.getOffsets(), load.getBounds(), type))
+      return printWords(load, word);
   std::string e = openLoop(type.getNumElements());
   At at{e, {}};
   if (auto map = dyn_cast<tile::MapOp>(op)) {
@@ -250,6 +276,11 @@ void KernelPrinter::printElements(Operation &op) {
 void KernelPrinter::printStore(tile::StoreOp store) {
   access({store.getValue()}, {store.getView()});
   tile::TileType type = typeOf(store.getValue());
+  std::optional<unsigned> buffer = storage.bufferOf(store.getValue());
+  if (buffer && storage.buffer(*buffer).element ==
+                    cast<tile::ViewType>(store.getView().getType()).getElementType())
+    if (int64_t word = wordOf(store.getView(), store.getOffsets(), store.getBounds(), type))
+      return printWords(store, *buffer, word);
   std::string e = openLoop(type.getNumElements());
   At at{e, {}};
   (void)dims(at, type.getShape());

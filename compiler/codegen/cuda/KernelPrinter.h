@@ -95,7 +95,9 @@ private:
   void printBlock(mlir::Block &block);
   void printOp(mlir::Operation &op);
   void printElements(mlir::Operation &op);
-  void printWords(tile::LoadOp load);
+  std::string openWordLoop(int64_t count, int64_t word);
+  void printWords(tile::LoadOp load, int64_t word);
+  void printWords(tile::StoreOp store, unsigned buffer, int64_t word);
   void printFor(tile::ForOp loop);
   void printIf(tile::IfOp branch);
   void printStore(tile::StoreOp store);

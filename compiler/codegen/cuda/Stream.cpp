@@ -68,19 +68,19 @@ static bool admits(Value bound, Value rest, int64_t inner) {
 }
 
 /// Whether rows of the view begin at multiples of `elements`, and columns at such a multiple too.
-static bool isAligned(tile::LoadOp load, Value rest, int64_t elements) {
-  auto view = cast<tile::ViewType>(load.getView().getType());
+static bool isAligned(Value tensor, Value rest, int64_t elements) {
+  auto view = cast<tile::ViewType>(tensor.getType());
   return view.getShape().size() >= 2 && view.getShape().back() % elements == 0 &&
          (!rest || isMultiple(rest, elements));
 }
 
-bool readsWords(tile::LoadOp load) {
-  constexpr int64_t word = 8;
-  auto view = cast<tile::ViewType>(load.getView().getType());
-  auto type = cast<tile::TileType>(load.getType());
-  return view.getElementType().isBF16() && type.getShape().back() % word == 0 &&
-         isAligned(load, load.getOffsets().back(), word) &&
-         isMultiple(load.getBounds().back(), word);
+int64_t wordOf(Value view, ValueRange offsets, ValueRange bounds, tile::TileType type) {
+  Type element = cast<tile::ViewType>(view.getType()).getElementType();
+  int64_t word = element.isBF16() ? 8 : element.isF32() ? 4 : 0;
+  if (!word || type.getShape().back() % word || !isAligned(view, offsets.back(), word) ||
+      !isMultiple(bounds.back(), word))
+    return 0;
+  return word;
 }
 
 /// `load` is a tile [rows, depth / per] whose columns follow the step, `per` elements a column.
@@ -102,7 +102,7 @@ static Type elementOf(tile::LoadOp load) {
 static std::optional<StreamWeight> matchWeight(Value operand, Value step, int64_t inner) {
   if (auto load = operand.getDefiningOp<tile::LoadOp>()) {
     if (!elementOf(load).isBF16() || inner % 8 || !followsStep(load, step, inner, 1) ||
-        !isAligned(load, Value(), 8))
+        !isAligned(load.getView(), Value(), 8))
       return std::nullopt;
     return StreamWeight{load, {}};
   }
@@ -112,7 +112,7 @@ static std::optional<StreamWeight> matchWeight(Value operand, Value step, int64_
   auto codes = unpacked.getPacked().getDefiningOp<tile::LoadOp>(),
        scale = unpacked.getScale().getDefiningOp<tile::LoadOp>();
   if (!codes || !scale || !followsStep(codes, step, inner, 2) ||
-      !followsStep(scale, step, inner, 32) || !isAligned(codes, Value(), 16))
+      !followsStep(scale, step, inner, 32) || !isAligned(codes.getView(), Value(), 16))
     return std::nullopt;
   return StreamWeight{codes, scale};
 }
@@ -144,7 +144,8 @@ std::optional<Stream> Stream::match(tile::ForOp loop) {
   }
   std::optional<Value> rest = restOf(stream.x.getOffsets().back(), step);
   if (!rest || !elementOf(stream.x).isBF16() || stream.rows > kStreamRows ||
-      !isAligned(stream.x, *rest, 8) || !admits(stream.x.getBounds().back(), *rest, stream.inner))
+      !isAligned(stream.x.getView(), *rest, 8) ||
+      !admits(stream.x.getBounds().back(), *rest, stream.inner))
     return std::nullopt;
   // Nothing else may happen in the loop: its body is not run step by step.
   for (Operation &op : body.without_terminator()) {

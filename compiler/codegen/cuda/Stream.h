@@ -53,9 +53,10 @@ struct Stream {
 /// More rows of x than this are no stream: their reads would outweigh the weights.
 inline constexpr int64_t kStreamRows = 64;
 
-/// Whether a load may copy words of 16 bytes: every row of the tile begins at one, and each word of
-/// 8 bf16 numbers exists whole or not at all.
-bool readsWords(tile::LoadOp load);
+/// Elements of a word of 16 bytes of `view`, if every row of a tile of `type` there is made of
+/// whole words, each of which exists whole or not at all; else 0.
+int64_t wordOf(mlir::Value view, mlir::ValueRange offsets, mlir::ValueRange bounds,
+               tile::TileType type);
 
 } // namespace k3::cuda
 

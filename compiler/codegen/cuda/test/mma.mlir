@@ -2,13 +2,14 @@
 
 // Matrices of bf16 numbers go to the tensor cores: the latents are columns of the rows that the block loaded, and are
 // read where they lie, words of 16 bytes that the load put in their swizzled places. Six result tiles keep six warps busy.
+// Results leave as they lie, in words too.
 // CHECK-LABEL: void tensor_block(
 // CHECK: *reinterpret_cast<k3_words *>(tile1 + k3_swizzled(first{{[0-9]+}})) = k3_load(in1 + 
 // CHECK: if (threadIdx.x < 192) {
 // CHECK: k3_matrices(a{{[0-9]+}}[i{{[0-9]+}}], tile0 + k3_swizzled(((m
 // CHECK: k3_matrices_turned(b{{[0-9]+}}[i{{[0-9]+}}], tile1 + k3_swizzled((0LL * 64 + 8 + (k
 // CHECK: k3_mma(sum
-// CHECK: out2[
+// CHECK: *reinterpret_cast<k3_words *>(out2 + 
 tile.kernel @tensor(%x: !tile.view<16x32xbf16>, %w: !tile.view<32x64xbf16>, %y: !tile.view<16x48xf32>) {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
@@ -30,7 +31,7 @@ tile.kernel @tensor(%x: !tile.view<16x32xbf16>, %w: !tile.view<32x64xbf16>, %y: 
 // CHECK-LABEL: void registers_block(
 // CHECK: float sum{{[0-9]+}}[2][2] = {};
 // CHECK: distance *= 2
-// CHECK: out2[
+// CHECK: *reinterpret_cast<k3_words *>(out2 + 
 tile.kernel @registers(%x: !tile.view<16x32xf32>, %w: !tile.view<16x32xf32>, %y: !tile.view<16x16xf32>) {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
