@@ -78,7 +78,9 @@ std::string Binder::fullName(size_t pattern, size_t layer, size_t copy) const {
   return isText_[pattern] ? prefix_.value_or(def_.prefixes.front()) + name : name;
 }
 
-Status Binder::recordName(const std::string &name, uint32_t shard, const std::string &where) {
+Status Binder::recordName(const std::string &name, uint32_t shard, const json::Location *where) {
+  // Half a million names come by: a place is spelled out for the one that is refused.
+  auto place = [&] { return where ? json::place(source_, *where) : source_; };
   std::string_view rest = name;
   std::string_view prefix = takePrefix(rest);
   std::optional<TensorNames::Match> match = names_.match(rest);
@@ -90,7 +92,7 @@ Status Binder::recordName(const std::string &name, uint32_t shard, const std::st
     if (!prefix_)
       prefix_ = std::string(prefix);
     if (*prefix_ != prefix)
-      return Status::refused(where + ": two spellings of the text model's names (got '" + name +
+      return Status::refused(place() + ": two spellings of the text model's names (got '" + name +
                              "', expected the prefix '" + *prefix_ + "' of the names before it)");
   }
   if (!match->inRange) {
@@ -98,7 +100,7 @@ Status Binder::recordName(const std::string &name, uint32_t shard, const std::st
     return {};
   }
   if (!names_.record(*match, shard))
-    return Status::refused(where + ": the tensor '" + name + "' is named twice");
+    return Status::refused(place() + ": the tensor '" + name + "' is named twice");
   return {};
 }
 
@@ -107,7 +109,7 @@ Status Binder::readIndex(std::string_view text, const std::string &file) {
   auto entry = [&](const std::string &name, uint32_t shard, json::Location where) -> Status {
     shardNames_.resize(std::max<size_t>(shardNames_.size(), shard + size_t(1)));
     ++shardNames_[shard];
-    return recordName(name, shard, json::place(source_, where));
+    return recordName(name, shard, &where);
   };
   K3_ASSIGN_OR_RETURN(index_, parseIndex(text, file, entry));
   return checkNames();

@@ -45,7 +45,8 @@ private:
   };
   static std::vector<Part> partsOf(const ExpectedTensor &tensor, bool mxfp4);
 
-  Status recordName(const std::string &name, uint32_t shard, const std::string &where);
+  /// WHERE is null in a single file, whose header has no lines.
+  Status recordName(const std::string &name, uint32_t shard, const json::Location *where);
   /// Removes the prefix from NAME and returns it.
   std::string_view takePrefix(std::string_view &name) const;
   std::string fullName(size_t pattern, size_t layer, size_t copy) const;

@@ -112,7 +112,7 @@ Status Binder::readSingle(const std::string &file) {
   K3_ASSIGN_OR_RETURN(SafetensorsFile opened, SafetensorsFile::open(file));
   shardNames_ = {opened.tensors().size()};
   for (const TensorInfo &info : opened.tensors())
-    K3_RETURN_IF_ERROR(recordName(info.name, 0, file));
+    K3_RETURN_IF_ERROR(recordName(info.name, 0, nullptr));
   K3_RETURN_IF_ERROR(checkNames());
   shardsPresent_ = 1;
   return readHeader(file, 0);
