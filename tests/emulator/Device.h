@@ -140,6 +140,39 @@ static inline void k3_matrices_turned(unsigned (&v)[4], const void *row) {
   k3_emulated_matrices(v, row, true);
 }
 
+/// Copies happen when they are waited for and not before, so that waiting for one group too few
+/// finds what was there.
+struct k3_emulated_copies {
+  static constexpr unsigned most = 64;
+  struct {
+    void *to;
+    const void *from;
+    unsigned group;
+  } queue[most];
+  unsigned first, last, group;
+};
+static k3_emulated_copies k3_copies_of[1024];
+
+static inline void k3_copy(void *to, const void *from, bool exists) {
+  k3_emulated_copies &own = k3_copies_of[k3_machine->thread];
+  if (own.last - own.first == own.most)
+    __builtin_trap();
+  own.queue[own.last++ % own.most] = {to, exists ? from : nullptr, own.group};
+}
+static inline void k3_copies_end() { ++k3_copies_of[k3_machine->thread].group; }
+template <unsigned N> static inline void k3_copies_wait() {
+  k3_emulated_copies &own = k3_copies_of[k3_machine->thread];
+  for (; own.first != own.last; ++own.first) {
+    const auto &copy = own.queue[own.first % own.most];
+    if (copy.group + N >= own.group)
+      return;
+    if (copy.from)
+      __builtin_memcpy(copy.to, copy.from, 16);
+    else
+      __builtin_memset(copy.to, 0, 16);
+  }
+}
+
 static inline unsigned k3_mul_pairs(unsigned x, unsigned y) {
   unsigned result = 0;
   for (unsigned shift : {0u, 16u}) {

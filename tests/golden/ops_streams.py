@@ -1,4 +1,4 @@
-# ===- ops_streams.py - Tests of contractions of few rows -----------------===#
+# ===- ops_streams.py - Tests of contractions of bf16 numbers -------------===#
 #
 # Part of the k3 project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,10 +30,19 @@ def check(report, what, got, want):
     report.bound(what, rows_apart(got, want).max(), LIMIT)
 
 
-def streams(run, report):
+def swiglu(p):
+    gate, up = np.split(p, 2, axis=1)
+    return gate * ref.sigmoid(gate) * up
+
+
+def few_rows(run, report):
+    streams(run, report, 64)
+
+
+def streams(run, report, most=130):
     rng = np.random.default_rng(31)
     x_of = lambda *shape: bf16(rng.normal(size=shape))
-    for tokens in (1, 3, 8, 9, 16, 17, 64, 130):
+    for tokens in (n for n in (1, 3, 8, 9, 16, 17, 64, 127, 130) if n <= most):
         x, w, r = x_of(tokens, 400), x_of(72, 344), np.float32(rng.normal(size=(tokens, 72)))
         got = run("linear", {"x": x, "w": w, "r": r})["y"]
         check(report, f"linear of {tokens} rows", got, wide(x)[:, 56:] @ wide(w).T + r)
@@ -44,9 +53,13 @@ def streams(run, report):
         got = run("heads", {"x": x, "w": w})["y"]
         check(report, f"a projection a head of {tokens} rows", got, np.concatenate(rows, 1))
 
+        x, w = x_of(tokens, 400), bf16(0.05 * rng.normal(size=(112, 400)))
+        check(report, f"gate and up of {tokens} rows", run("halves", {"x": x, "w": w})["y"], swiglu(wide(x) @ wide(w).T))
+
     x, w = x_of(5, 4608), bf16(0.02 * rng.normal(size=(80, 4608)))
-    p = wide(x) @ wide(w).T
-    check(report, "gate and up", run("gated", {"x": x, "w": w})["y"], p[:, :40] * ref.sigmoid(p[:, :40]) * p[:, 40:])
+    check(report, "gate and up, long", run("gated", {"x": x, "w": w})["y"], swiglu(wide(x) @ wide(w).T))
+    x, w = x_of(100, 72), x_of(200, 72)
+    check(report, "a hundred rows", run("hundred", {"x": x, "w": w})["y"], wide(x) @ wide(w).T)
 
     # Every code; scales from the smallest that keeps a product normal to some that no bf16 factor of one step holds.
     gate_up, down = rng.integers(0, 256, (4, 128, 48), np.uint8), rng.integers(0, 256, (4, 40, 80), np.uint8)

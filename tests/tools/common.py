@@ -26,7 +26,8 @@ def run(tool, *args, **kw):
 
 
 def compile_to(plan, model, *args):
-    result = run("k3c", model, "-o", plan, "--target", "cpu", *args)
+    target = () if "--target" in args else ("--target", "cpu")
+    result = run("k3c", model, "-o", plan, *target, *args)
     if result.returncode:
         raise SystemExit(f"k3c {model}: exit {result.returncode}: {result.stderr}")
     return result

@@ -101,6 +101,19 @@ void KernelPrinter::put(Value tile, At at, StringRef value) {
          << ";\n";
 }
 
+/// Element (i, j) of the rows that a tile names: the condition under which it exists, and its
+/// index.
+std::pair<std::string, std::string> KernelPrinter::rowPlace(Value view, Value rows, Value rowBound,
+                                                            Value column, Value columnBound,
+                                                            StringRef i, StringRef j) {
+  int64_t width = cast<tile::ViewType>(view.getType()).getShape()[1];
+  std::string row = element(rows, At{i.str(), {}}),
+              from = j == "0" ? scalar(column) : "(" + scalar(column) + " + " + j.str() + ")";
+  return {row + " >= 0 && " + row + " < " + scalar(rowBound) + " && " + from + " >= 0 && " + from +
+              " < " + scalar(columnBound),
+          row + " * " + std::to_string(width) + "LL + " + from};
+}
+
 /// The condition under which an element exists (empty: always) and its index in the view.
 std::pair<std::string, std::string> KernelPrinter::placeInView(Value view, ValueRange offsets,
                                                                ValueRange bounds,

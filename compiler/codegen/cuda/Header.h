@@ -111,6 +111,18 @@ __device__ __forceinline__ k3_words k3_stream(const void *address, bool exists) 
   return v;
 }
 
+/// Starts a copy of 16 bytes to shared memory, of zeros where `exists` is false. It is there when the thread has waited for
+/// it, and the block has met.
+__device__ __forceinline__ void k3_copy(void *to, const void *from, bool exists) {
+  asm volatile("{ .reg .u64 at; cvta.to.shared.u64 at, %0; cp.async.cg.shared.global.L2::128B [at], [%1], 16, %2; }"
+               :: "l"(to), "l"(from), "r"(exists ? 16 : 0) : "memory");
+}
+/// Ends a group of copies; waits until at most N of the thread's last groups are on their way.
+__device__ __forceinline__ void k3_copies_end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> __device__ __forceinline__ void k3_copies_wait() {
+  asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
+}
+
 /// sum += a · b on the tensor cores: a 16 x 16, b 16 x 8, pairs of bf16 in the lanes' order of m16n8k16.
 __device__ __forceinline__ void k3_mma(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
                                        unsigned b1) {

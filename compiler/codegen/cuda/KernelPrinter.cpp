@@ -297,27 +297,15 @@ void KernelPrinter::printStore(tile::StoreOp store) {
   close();
 }
 
-/// `row` and `column` inside their bounds, and the element of the view they name.
-static std::pair<std::string, std::string> rowPlace(Value view, const std::string &row,
-                                                    const std::string &rowBound,
-                                                    const std::string &column,
-                                                    const std::string &columnBound) {
-  int64_t width = cast<tile::ViewType>(view.getType()).getShape()[1];
-  return {row + " >= 0 && " + row + " < " + rowBound + " && " + column + " >= 0 && " + column +
-              " < " + columnBound,
-          row + " * " + std::to_string(width) + "LL + " + column};
-}
-
 void KernelPrinter::printGather(tile::GatherOp gather) {
   access({gather.getRows(), gather.getView()}, {gather.getResult()});
   tile::TileType type = typeOf(gather.getResult());
   std::string e = openLoop(type.getNumElements());
   At at{e, {}};
   ArrayRef<std::string> index = dims(at, type.getShape());
-  std::string row = element(gather.getRows(), At{index[0], {}});
-  auto [condition, place] = rowPlace(gather.getView(), row, scalar(gather.getRowBound()),
-                                     "(" + scalar(gather.getColumn()) + " + " + index[1] + ")",
-                                     scalar(gather.getColumnBound()));
+  auto [condition, place] =
+      rowPlace(gather.getView(), gather.getRows(), gather.getRowBound(), gather.getColumn(),
+               gather.getColumnBound(), index[0], index[1]);
   Type element = cast<tile::ViewType>(gather.getView().getType()).getElementType();
   std::string value = names.lookup(gather.getView()) + "[" + place + "]";
   if (element.isBF16())
@@ -333,10 +321,9 @@ void KernelPrinter::printScatter(tile::ScatterOp scatter) {
   std::string e = openLoop(type.getNumElements());
   At at{e, {}};
   ArrayRef<std::string> index = dims(at, type.getShape());
-  std::string row = element(scatter.getRows(), At{index[0], {}});
-  auto [condition, place] = rowPlace(scatter.getView(), row, scalar(scatter.getRowBound()),
-                                     "(" + scalar(scatter.getColumn()) + " + " + index[1] + ")",
-                                     scalar(scatter.getColumnBound()));
+  auto [condition, place] =
+      rowPlace(scatter.getView(), scatter.getRows(), scatter.getRowBound(), scatter.getColumn(),
+               scatter.getColumnBound(), index[0], index[1]);
   open("if (" + condition + ")");
   std::string value = element(scatter.getValue(), at);
   if (cast<tile::ViewType>(scatter.getView().getType()).getElementType().isBF16())

@@ -83,6 +83,10 @@ private:
   std::string element(mlir::Value tile, At at);
   std::string loadElement(mlir::Value view, mlir::ValueRange offsets, mlir::ValueRange bounds,
                           tile::TileType type, At at);
+  std::pair<std::string, std::string> rowPlace(mlir::Value view, mlir::Value rows,
+                                               mlir::Value rowBound, mlir::Value column,
+                                               mlir::Value columnBound, llvm::StringRef i,
+                                               llvm::StringRef j);
   std::pair<std::string, std::string> placeInView(mlir::Value view, mlir::ValueRange offsets,
                                                   mlir::ValueRange bounds, tile::TileType type,
                                                   At at);
@@ -127,13 +131,17 @@ private:
   void printRegisterMma(tile::MmaOp mma);
   void printDots(tile::MmaOp mma);
 
-  // Contractions from memory, StreamPrinter.cpp.
-  void printStream(Stream stream);
+  // Contractions from memory, StreamPrinter.cpp and StagedPrinter.cpp.
+  void printStream(const Stream &stream);
+  void beginStream(const Stream &stream);
+  void printFewRows(const Stream &stream);
+  void printStaged(const Stream &stream);
   struct RowPointer {
     std::string address, exists;
   };
-  RowPointer printRowPointer(tile::LoadOp load, int64_t row, llvm::StringRef group, int64_t extent,
-                             const llvm::Twine &shift);
+  /// Rows `row` + `group` of a tile of `extent` rows, `group` one of `groups` numbers from 0 on.
+  RowPointer printRowPointer(mlir::Operation *source, int64_t row, llvm::StringRef group,
+                             int64_t groups, int64_t extent, const llvm::Twine &shift);
 };
 
 /// The C++ type of a scalar, or of an element in memory.

@@ -146,7 +146,8 @@ void Storage::noteRead(Value tile, Operation *reader) {
   for (Leaf leaf : leavesOf(tile)) {
     if (!isa<tile::TileType>(leaf.value.getType()))
       continue;
-    int64_t at = positions.lookup(reader);
+    // A stream reads what it adds to when it is over.
+    int64_t at = streams.contains(reader) ? ends.lookup(reader) : positions.lookup(reader);
     Block *home = leaf.value.getParentBlock();
     for (Operation *op = reader; op && op->getBlock() != home; op = op->getParentOp())
       if (isa<tile::ForOp>(op->getParentOp()))
@@ -163,6 +164,8 @@ void Storage::noteReads(Block &block) {
       for (Value operand : op.getOperands())
         if (isa<tile::TileType>(operand.getType()))
           noteRead(operand, &op);
+    if (auto stream = streams.find(&op); stream != streams.end() && stream->second.xRows())
+      noteRead(stream->second.xRows(), &op);
     if (isa<tile::ForOp, tile::IfOp>(op) && !streams.contains(&op))
       noteReads(op.getRegion(0).front());
   }
@@ -237,8 +240,7 @@ std::optional<unsigned> Storage::reuse(Operation &op, Value result) const {
   return std::nullopt;
 }
 
-void Storage::assignResults(Operation &op) {
-  int64_t at = positions.lookup(&op);
+void Storage::assignResults(Operation &op, int64_t at) {
   for (Value result : op.getResults()) {
     auto type = dyn_cast<tile::TileType>(result.getType());
     if (!type || inlined.contains(result))
@@ -257,12 +259,18 @@ void Storage::assignResults(Operation &op) {
   }
 }
 
-/// The results have buffers as those of any op; what the warps add up lives at the loop alone.
+/// The results have buffers as those of any op; what the warps add up lives at the loop alone, and
+/// so do stages, where the results may lie when all have been read.
 void Storage::assignStream(const Stream &stream) {
   Operation *op = stream.loop;
   int64_t at = positions.lookup(op);
-  scratches[op] = add(stream.partialNumbers(), Float32Type::get(op->getContext()), at);
-  assignResults(*op);
+  if (stream.isStaged()) {
+    scratches[op] = add(kStages * stream.stageNumbers(), BFloat16Type::get(op->getContext()), at);
+    assignResults(*op, ends.lookup(op));
+  } else {
+    scratches[op] = add(stream.partialNumbers(), Float32Type::get(op->getContext()), at);
+    assignResults(*op, at);
+  }
 }
 
 void Storage::assign(Block &block) {
@@ -276,7 +284,7 @@ void Storage::assign(Block &block) {
     }
     auto loop = dyn_cast<tile::ForOp>(op);
     if (!loop) {
-      assignResults(op);
+      assignResults(op, positions.lookup(&op));
       if (isa<tile::IfOp>(op))
         assign(op.getRegion(0).front());
       continue;

@@ -50,7 +50,7 @@ public:
   llvm::ArrayRef<Buffer> all() const { return buffers; }
   /// The loop as a stream, or null.
   const Stream *streamOf(tile::ForOp loop) const;
-  /// The room for partial results of a reduction or stream that all warps share.
+  /// The room that all warps share, for partial results of a reduction or stream or for stages.
   std::optional<unsigned> scratchOf(mlir::Operation *op) const;
   /// Buffers and views that evaluating `tile` touches.
   llvm::SmallVector<Leaf> leavesOf(mlir::Value tile) const;
@@ -82,7 +82,7 @@ private:
   void noteRead(mlir::Value tile, mlir::Operation *reader);
   void collect(mlir::Value tile, bool same, llvm::SmallVectorImpl<Leaf> &leaves) const;
   void assign(mlir::Block &block);
-  void assignResults(mlir::Operation &op);
+  void assignResults(mlir::Operation &op, int64_t at);
   std::optional<unsigned> reuse(mlir::Operation &op, mlir::Value result) const;
   void assignStream(const Stream &stream);
   unsigned add(int64_t elements, mlir::Type element, int64_t position);

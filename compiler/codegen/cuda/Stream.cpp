@@ -131,9 +131,9 @@ std::optional<Stream> Stream::match(tile::ForOp loop) {
     if (!mma || mma.getAcc() != body.getArgument(i + 1) || mma.getTransposeA() ||
         !mma.getTransposeB())
       return std::nullopt;
-    auto x = mma.getA().getDefiningOp<tile::LoadOp>();
+    Operation *x = mma.getA().getDefiningOp();
     std::optional<StreamWeight> weight = matchWeight(mma.getB(), step, stream.inner);
-    if (!x || !weight || (stream.x && stream.x != x))
+    if (!isa_and_nonnull<tile::LoadOp, tile::GatherOp>(x) || !weight || (stream.x && stream.x != x))
       return std::nullopt;
     stream.x = x;
     stream.weights.push_back(*weight);
@@ -142,14 +142,27 @@ std::optional<Stream> Stream::match(tile::ForOp loop) {
     if (bool(weight->scale) != stream.isPacked())
       return std::nullopt;
   }
-  std::optional<Value> rest = restOf(stream.x.getOffsets().back(), step);
-  if (!rest || !elementOf(stream.x).isBF16() || stream.rows > kStreamRows ||
-      !isAligned(stream.x.getView(), *rest, 8) ||
-      !admits(stream.x.getBounds().back(), *rest, stream.inner))
+  Value column, bound;
+  if (auto load = dyn_cast<tile::LoadOp>(stream.x)) {
+    column = load.getOffsets().back();
+    bound = load.getBounds().back();
+  } else {
+    auto gather = cast<tile::GatherOp>(stream.x);
+    column = gather.getColumn();
+    bound = gather.getColumnBound();
+    if (gather.getRows().getParentBlock() == &body)
+      return std::nullopt;
+  }
+  std::optional<Value> rest = restOf(column, step);
+  if (!rest || !cast<tile::ViewType>(stream.xView().getType()).getElementType().isBF16() ||
+      !isAligned(stream.xView(), *rest, 8) || !admits(bound, *rest, stream.inner))
+    return std::nullopt;
+  if (stream.isStaged() &&
+      (stream.isPacked() || stream.rows > kStagedExtent || stream.allColumns() > kStagedExtent))
     return std::nullopt;
   // Nothing else may happen in the loop: its body is not run step by step.
   for (Operation &op : body.without_terminator()) {
-    bool known = isa<tile::LoadOp, tile::DequantizeOp, tile::MmaOp>(op) ||
+    bool known = isa<tile::LoadOp, tile::GatherOp, tile::DequantizeOp, tile::MmaOp>(op) ||
                  op.getDialect()->getNamespace() == arith::ArithDialect::getDialectNamespace();
     if (!known || (isa<tile::MmaOp>(op) && !op.hasOneUse()))
       return std::nullopt;
@@ -170,6 +183,15 @@ int64_t Stream::unitsInFlight() const {
       best = units;
   return best;
 }
+
+bool Stream::isStaged() const { return rows > kStreamRows; }
+
+Value Stream::xRows() const {
+  auto gather = dyn_cast<tile::GatherOp>(x);
+  return gather ? gather.getRows() : Value();
+}
+
+int64_t Stream::stageNumbers() const { return (kStagedExtent + warpColumns() * 32) * kStagedDepth; }
 
 int64_t Stream::partialNumbers() const {
   return kWarps * int64_t(weights.size()) * partialStride() * tokenTiles() * 8;

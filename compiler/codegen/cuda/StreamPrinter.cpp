@@ -19,38 +19,64 @@ namespace k3::cuda {
 
 static std::string digits(int64_t number) { return std::to_string(number); }
 
-/// Declares the pointer to column 0 of row `row` of a tile, moved to what this lane reads, and
-/// whether the row exists. The tile ends at `extent` rows.
-KernelPrinter::RowPointer KernelPrinter::printRowPointer(tile::LoadOp load, int64_t row,
-                                                         StringRef group, int64_t extent,
-                                                         const Twine &shift) {
+/// Declares the pointer to column 0 of a row of what `source` loads or gathers, moved to what this
+/// lane reads, and whether the row exists.
+KernelPrinter::RowPointer KernelPrinter::printRowPointer(Operation *source, int64_t row,
+                                                         StringRef group, int64_t groups,
+                                                         int64_t extent, const Twine &shift) {
   RowPointer pointer{fresh("row"), fresh("has")};
   std::string inTile = "(" + group.str() + " + " + digits(row) + ")";
-  auto [condition, place] =
-      placeInView(load.getView(), load.getOffsets(), load.getBounds(),
-                  cast<tile::TileType>(load.getType()), At{"", {inTile, "0"}});
+  std::string condition, place;
+  Value view = source->getOperand(0);
+  if (auto load = dyn_cast<tile::LoadOp>(source)) {
+    std::tie(condition, place) =
+        placeInView(view, load.getOffsets(), load.getBounds(), cast<tile::TileType>(load.getType()),
+                    At{"", {inTile, "0"}});
+  } else {
+    // Rows past the end of the tile name nothing that may be read.
+    auto gather = cast<tile::GatherOp>(source);
+    std::string known = row + groups > extent
+                            ? "k3_min" + ("(" + inTile + ", " + digits(extent - 1) + ")")
+                            : inTile;
+    std::tie(condition, place) = rowPlace(view, gather.getRows(), gather.getRowBound(),
+                                          gather.getColumn(), gather.getColumnBound(), known, "0");
+  }
   if (condition.empty())
     condition = "true";
-  if (row + 8 > extent)
+  if (row + groups > extent)
     condition += " && " + inTile + " < " + digits(extent);
   line() << "const bool " << pointer.exists << " = " << condition << ";\n";
-  line() << "const " << memoryType(cast<tile::ViewType>(load.getView().getType()).getElementType())
-         << " *const " << pointer.address << " = " << names.lookup(load.getView()) << " + ("
-         << pointer.exists << " ? " << place << " : 0) + " << shift << ";\n";
+  line() << "const " << memoryType(cast<tile::ViewType>(view.getType()).getElementType())
+         << " *const " << pointer.address << " = " << names.lookup(view) << " + (" << pointer.exists
+         << " ? " << place << " : 0) + " << shift << ";\n";
   return pointer;
 }
 
-void KernelPrinter::printStream(Stream stream) {
-  SmallVector<Value> inputs(stream.loop.getInits());
-  inputs.push_back(stream.x.getView());
-  access(inputs, stream.loop.getResults(), {*storage.scratchOf(stream.loop)});
+void KernelPrinter::beginStream(const Stream &stream) {
+  SmallVector<Value> inputs(stream.loop->getOperands().drop_front(3));
+  inputs.push_back(stream.xView());
+  if (Value rows = stream.xRows())
+    inputs.push_back(rows);
+  tile::ForOp loop = stream.loop;
+  access(inputs, loop.getResults(), {*storage.scratchOf(loop)});
 
   // Every offset is that of the first step; steps only move along the rows.
-  names[stream.loop.getInductionVar()] = "0LL";
-  for (Operation &op : stream.loop.getBody().front().without_terminator())
+  names[loop.getInductionVar()] = "0LL";
+  for (Operation &op : loop.getBody().front().without_terminator())
     if (!isa<tile::TileDialect>(op.getDialect()))
       printScalar(op);
+}
 
+void KernelPrinter::printStream(const Stream &stream) {
+  beginStream(stream);
+  if (stream.isStaged())
+    printStaged(stream);
+  else
+    printFewRows(stream);
+}
+
+void KernelPrinter::printFewRows(const Stream &stream) {
+  tile::ForOp loop = stream.loop;
   bool packed = stream.isPacked();
   int64_t unit = stream.unit(), inFlight = stream.unitsInFlight(), perLane = unit / 4;
   int64_t weights = stream.weights.size(), rowTiles = stream.rowTiles(),
@@ -61,14 +87,14 @@ void KernelPrinter::printStream(Stream stream) {
   SmallVector<RowPointer> weightRows, scaleRows, tokenRows;
   for (StreamWeight weight : stream.weights)
     for (int64_t row = 0; row < rowTiles * 16; row += 8) {
-      weightRows.push_back(printRowPointer(weight.load, row, group, stream.columns,
+      weightRows.push_back(printRowPointer(weight.load, row, group, 8, stream.columns,
                                            lane + (packed ? " * 16" : " * 8")));
       if (packed)
-        scaleRows.push_back(printRowPointer(weight.scale, row, group, stream.columns, lane));
+        scaleRows.push_back(printRowPointer(weight.scale, row, group, 8, stream.columns, lane));
     }
   for (int64_t row = 0; row < tokenTiles * 8; row += 8)
     tokenRows.push_back(
-        printRowPointer(stream.x, row, group, stream.rows, lane + " * " + digits(perLane)));
+        printRowPointer(stream.x, row, group, 8, stream.rows, lane + " * " + digits(perLane)));
 
   // All loads of a round are issued before the first is used.
   std::string sum = fresh("sum"), at = fresh("at"), u = fresh("unit"), words = fresh("words"),
@@ -140,7 +166,7 @@ void KernelPrinter::printStream(Stream stream) {
 
   // What the warps have, as [warp][weight][token][row]. Rows of four more words spread the lanes
   // over the banks.
-  const std::string &partial = bufferNames[*storage.scratchOf(stream.loop)];
+  const std::string &partial = bufferNames[*storage.scratchOf(loop)];
   int64_t tokens = tokenTiles * 8, stride = stream.partialStride();
   std::string i = fresh("i");
   line() << "#pragma unroll\n";
@@ -157,13 +183,13 @@ void KernelPrinter::printStream(Stream stream) {
   for (int64_t weight = 0; weight < weights; ++weight) {
     std::string e = openLoop(stream.rows * stream.columns), total = fresh("total");
     At at{e, {}};
-    std::string init = element(stream.loop.getInits()[weight], at);
+    std::string init = element(loop.getInits()[weight], at);
     line() << "float " << total << " = " << init << ";\n";
     line() << "for (int w = 0; w < " << kWarps << "; ++w)\n";
     line() << "  " << total << " += " << partial << "[((w * " << weights << " + " << weight
            << ") * " << tokens << " + " << e << " / " << stream.columns << ") * " << stride << " + "
            << e << " % " << stream.columns << "];\n";
-    put(stream.loop.getResult(weight), At{e, {}}, total);
+    put(loop.getResult(weight), At{e, {}}, total);
     close();
   }
 }

@@ -70,12 +70,10 @@ private:
   TileMap tiles;
 };
 
-/// Rows of an output tile: all of them when they are few and known.
-int64_t chooseRows(Type type, const Knobs &knobs) {
-  int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
-  return ShapedType::isDynamic(rows) ? knobs.contractionRows
-                                     : std::min(rows, knobs.contractionRows);
-}
+/// The output tiles of a kernel.
+struct Blocking {
+  int64_t rows, columns;
+};
 
 /// Columns of an output tile: few rows read weights only, and more blocks read them faster.
 int64_t chooseColumns(int64_t columns, int64_t rowBlocks, const Knobs &knobs) {
@@ -84,6 +82,33 @@ int64_t chooseColumns(int64_t columns, int64_t rowBlocks, const Knobs &knobs) {
          int64_t(llvm::divideCeil(columns, tile)) * rowBlocks < knobs.contractionBlocks)
     tile /= 2;
   return tile;
+}
+
+/// Rows of an output tile: all of them when they are few and known.
+int64_t chooseRows(Type type, int64_t most) {
+  int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
+  return ShapedType::isDynamic(rows) ? most : std::min(rows, most);
+}
+
+/// Whether both operands are bf16 numbers in whole words of 16 bytes, and there may be many rows.
+bool isStaged(KernelBuilder &k, Value x, Value weight, const Knobs &knobs) {
+  Columns source = resolveColumns(x);
+  auto type = cast<RankedTensorType>(source.tensor.getType()),
+       weightType = cast<RankedTensorType>(weight.getType());
+  auto whole = [](int64_t numbers) { return numbers % 8 == 0; };
+  return knobs.stagedExtent > 0 && k.mostRows(x.getType()) > knobs.stagedAbove &&
+         type.getElementType().isBF16() && weightType.getElementType().isBF16() &&
+         whole(source.begin) && whole(type.getShape().back()) &&
+         whole(weightType.getShape().back());
+}
+
+/// Tiles of `parts` matrices of `columns` rows each, which read the same rows of x.
+Blocking chooseBlocking(KernelBuilder &k, Value x, Value weight, int64_t columns, int64_t parts,
+                        const Knobs &knobs) {
+  if (isStaged(k, x, weight, knobs) && parts * 32 <= knobs.stagedExtent)
+    return {chooseRows(x.getType(), knobs.stagedExtent),
+            std::min(columns, knobs.stagedExtent / (parts * 32) * 32)};
+  return {chooseRows(x.getType(), knobs.contractionRows), chooseColumns(columns, 1, knobs)};
 }
 
 Value round(TileMath &m, Value tile, Value like) {
@@ -131,15 +156,15 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
 
   KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   TileMath m(k);
-  int64_t bm = chooseRows(linear.getX().getType(), context.knobs);
-  int64_t bn = chooseColumns(columns, 1, context.knobs);
+  unsigned parts = std::max<size_t>(1, halves.size());
+  auto [bm, bn] =
+      chooseBlocking(k, linear.getX(), linear.getWeight(), columns, parts, context.knobs);
   Value rows = k.rows(linear.getX().getType());
   Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)),
         m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
 
   Columns x = resolveColumns(linear.getX());
   Value xView = k.view(x.tensor), wView = k.view(linear.getWeight());
-  unsigned parts = std::max<size_t>(1, halves.size());
   SmallVector<Value> accs(parts, m.splat({bm, bn}, 0.0));
   accs = contract(
       k, m, context.knobs, inner, accs,
@@ -186,9 +211,13 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
 
   KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   TileMath m(k);
-  int64_t bm = chooseRows(op.getX().getType(), context.knobs);
+  Blocking tile{chooseRows(op.getX().getType(), context.knobs.contractionRows),
+                context.knobs.headColumns ? std::min(n, context.knobs.headColumns) : n};
+  if (!op.getTranspose() && xStride % 8 == 0 &&
+      isStaged(k, op.getX(), op.getWeight(), context.knobs))
+    tile = chooseBlocking(k, op.getX(), op.getWeight(), n, 1, context.knobs);
+  auto [bm, bn] = tile;
   Value rows = k.rows(op.getX().getType());
-  int64_t bn = context.knobs.headColumns ? std::min(n, context.knobs.headColumns) : n;
   Value head = k.blockId(tile::GridAxis::X), m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
   Value n0 = bn == n ? k.index(0) : m.mul(k.blockId(tile::GridAxis::Z), k.index(bn));
   Value xView = k.view(x.tensor), wView = k.view(op.getWeight());

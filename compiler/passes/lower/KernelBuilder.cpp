@@ -180,6 +180,14 @@ Value KernelBuilder::hostRows(Type type) {
   return model::DimOp::create(host, b.getLoc(), host.getIndexType(), symbol);
 }
 
+int64_t KernelBuilder::mostRows(Type type) {
+  auto [symbol, count] = getRowCount(type);
+  if (symbol.empty())
+    return count;
+  auto module = kernel->getParentOfType<ModuleOp>();
+  return module.lookupSymbol<model::SymbolOp>(symbol).getUpper();
+}
+
 Value KernelBuilder::hostIndex(int64_t value) {
   return arith::ConstantIndexOp::create(host, b.getLoc(), value);
 }

@@ -73,6 +73,8 @@ public:
   mlir::Value rows(mlir::Type type);
   /// The same on the host side, for grids.
   mlir::Value hostRows(mlir::Type type);
+  /// The most rows that there can be.
+  int64_t mostRows(mlir::Type type);
   mlir::Value hostIndex(int64_t value);
   mlir::Value hostCeilDiv(mlir::Value value, int64_t by);
 

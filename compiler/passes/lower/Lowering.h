@@ -24,6 +24,10 @@ struct Knobs {
   int64_t contractionRows = 16;
   /// Weight rows (output columns) of a contraction tile.
   int64_t contractionColumns = 32;
+  /// Rows and columns of a tile of bf16 numbers where there may be more than `stagedAbove` rows; 0:
+  /// such tiles are as any. The target stages their operands.
+  int64_t stagedExtent = 0;
+  int64_t stagedAbove = 64;
   /// Inner extent of a contraction step; a shorter contraction takes one step.
   int64_t contractionDepth = 4096;
   /// Contractions are loops, however short, so that the target can stream their weights.
@@ -72,6 +76,8 @@ struct Knobs {
     knobs.headColumns = 32;
     if (sharedBytes < 120 * 1024)
       knobs.chunk = 8;
+    else
+      knobs.stagedExtent = 128;
     return knobs;
   }
 };

@@ -1,6 +1,7 @@
-// Contractions of few rows with weights of half the width: odd numbers of rows and columns, columns cut out of a wider
-// tensor, an inner extent shorter than a warp's unit and one of several rounds, two halves side by side, a projection a
-// head, and experts in both storages. Results are f32, so that nothing hides behind their rounding.
+// Contractions with weights of half the width: odd numbers of rows and columns, columns cut out of a wider tensor, an
+// inner extent shorter than a warp's unit and one of several rounds, two halves side by side, a projection a head, and
+// experts in both storages. Results are f32, so that nothing hides behind their rounding. The test compiles this twice: as
+// it is, where a GPU stages its operands, and with the fewer rows of a stream.
 
 !x = tensor<?x400xbf16, #k3.sym<"T">>
 !cut = tensor<?x344xbf16, #k3.sym<"T">>
@@ -11,6 +12,8 @@
 !out = tensor<5x40xf32>
 !heads = tensor<?x120xbf16, #k3.sym<"T">>
 !values = tensor<?x84xf32, #k3.sym<"T">>
+!both = tensor<?x112xf32, #k3.sym<"T">>
+!half = tensor<?x56xf32, #k3.sym<"T">>
 !i3 = tensor<?x3xi32, #k3.sym<"T">>
 !z = tensor<?x96xbf16, #k3.sym<"T">>
 !up = tensor<?x192xf32, #k3.sym<"T">>
@@ -40,6 +43,19 @@ module attributes {k3.limits = {max_tokens = 130 : i64, max_seqs = 4 : i64, max_
     %u = k3.slice %p[40] : tensor<5x80xf32> -> !out
     %y = k3.glu swiglu %gate, %u : !out, !out -> !out
     return %y : !out
+  }
+  func.func @halves(%x: !x {k3.name = "x"}, %w: tensor<112x400xbf16> {k3.name = "w"}) -> (!half {k3.name = "y"})
+      attributes {k3.entry = "generic"} {
+    %p = k3.linear %x, %w : !x, tensor<112x400xbf16> -> !both
+    %gate = k3.slice %p[0] : !both -> !half
+    %u = k3.slice %p[56] : !both -> !half
+    %y = k3.glu swiglu %gate, %u : !half, !half -> !half
+    return %y : !half
+  }
+  func.func @hundred(%x: tensor<100x72xbf16> {k3.name = "x"}, %w: tensor<200x72xbf16> {k3.name = "w"})
+      -> (tensor<100x200xf32> {k3.name = "y"}) attributes {k3.entry = "generic"} {
+    %y = k3.linear %x, %w : tensor<100x72xbf16>, tensor<200x72xbf16> -> tensor<100x200xf32>
+    return %y : tensor<100x200xf32>
   }
   func.func @heads(%x: !heads {k3.name = "x"}, %w: tensor<102x40xbf16> {k3.name = "w"}) -> (!values {k3.name = "y"})
       attributes {k3.entry = "generic"} {

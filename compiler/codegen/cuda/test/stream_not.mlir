@@ -152,25 +152,25 @@ tile.kernel @ends_early(%x: !tile.view<5x640xbf16>, %w: !tile.view<16x640xbf16>,
   tile.return
 }
 
-// 65 rows of x would be read more often than the weights.
-tile.kernel @many_rows(%x: !tile.view<65x640xbf16>, %w: !tile.view<16x640xbf16>, %y: !tile.view<65x16xf32>) {
+// 129 rows of x are more than a block has.
+tile.kernel @many_rows(%x: !tile.view<129x640xbf16>, %w: !tile.view<16x640xbf16>, %y: !tile.view<129x16xf32>) {
   %c0 = arith.constant 0 : index
   %off = arith.constant 0 : index
   %bound = arith.constant 640 : index
   %c16 = arith.constant 16 : index
-  %rows = arith.constant 65 : index
+  %rows = arith.constant 129 : index
   %c128 = arith.constant 128 : index
   %inner = arith.constant 640 : index
   %zero = arith.constant 0.0 : f32
-  %init = tile.splat %zero : f32 -> !tile.tile<65x16xf32>
-  %sum = tile.for %i = %c0 to %inner step %c128 iter(%acc = %init) : !tile.tile<65x16xf32> {
+  %init = tile.splat %zero : f32 -> !tile.tile<129x16xf32>
+  %sum = tile.for %i = %c0 to %inner step %c128 iter(%acc = %init) : !tile.tile<129x16xf32> {
     %xi = arith.addi %i, %off : index
-    %a = tile.load %x[%c0, %xi] bound(%rows, %bound) : !tile.view<65x640xbf16> -> !tile.tile<65x128xf32>
+    %a = tile.load %x[%c0, %xi] bound(%rows, %bound) : !tile.view<129x640xbf16> -> !tile.tile<129x128xf32>
     %m = tile.load %w[%c0, %i] bound(%c16, %inner) : !tile.view<16x640xbf16> -> !tile.tile<16x128xf32>
-    %r = tile.mma %acc, %a, %m {transpose_b} : !tile.tile<65x16xf32>, !tile.tile<65x128xf32>, !tile.tile<16x128xf32>
-    tile.yield %r : !tile.tile<65x16xf32>
+    %r = tile.mma %acc, %a, %m {transpose_b} : !tile.tile<129x16xf32>, !tile.tile<129x128xf32>, !tile.tile<16x128xf32>
+    tile.yield %r : !tile.tile<129x16xf32>
   }
-  tile.store %sum, %y[%c0, %c0] bound(%rows, %c16) : !tile.tile<65x16xf32> -> !tile.view<65x16xf32>
+  tile.store %sum, %y[%c0, %c0] bound(%rows, %c16) : !tile.tile<129x16xf32> -> !tile.view<129x16xf32>
   tile.return
 }
 
