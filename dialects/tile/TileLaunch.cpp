@@ -17,9 +17,12 @@ using namespace mlir;
 using namespace k3::tile;
 
 /// Whether a kernel parameter can stand for the tensor: the same element and extents, and a view
-/// with a dynamic first extent takes any number of rows.
+/// with a dynamic first extent takes any number of rows, or, of two extents, equal parts of rows.
 static bool accepts(ViewType view, RankedTensorType tensor) {
   ArrayRef<int64_t> want = view.getShape(), got = tensor.getShape();
+  if (view.getElementType() == tensor.getElementType() && want.size() == 2 && got.size() == 2 &&
+      ShapedType::isDynamic(want[0]) && !ShapedType::isDynamic(want[1]) && got[1] % want[1] == 0)
+    return true;
   return view.getElementType() == tensor.getElementType() && want.size() == got.size() &&
          want.drop_front() == got.drop_front() &&
          (want.front() == got.front() || ShapedType::isDynamic(want.front()));

@@ -66,15 +66,19 @@ def streams(run, report, most=130):
     gate_up.reshape(-1)[:256], down.reshape(-1)[:256] = np.arange(256), np.arange(256)
     scale, down_scale = rng.integers(118, 124, (4, 128, 3), np.uint8), rng.integers(96, 134, (4, 40, 5), np.uint8)
     down_scale[1, 3], down_scale[2, 5] = 1, 190
-    plain = x_of(4, 40, 160)
+    plain, plain_up = x_of(4, 40, 160), bf16(0.3 * rng.normal(size=(4, 144, 96)))
     c = dict(hidden_act="situ", activation_situ_beta=4.0, activation_situ_linear_beta=25.0)
-    for tokens in (1, 7):
+    # With 130 tokens one expert has more rows than a tile, one a single row and one none.
+    for tokens in (n for n in (1, 7, 64, 130) if n <= most):
         ids = rng.integers(0, 4, (tokens, 3)).astype(np.int32)
+        if tokens == 130:
+            ids = np.where(ids == 2, 3, np.where(ids == 1, 0, ids)).astype(np.int32)
         ids[0] = 3, 1, 3
         z, x = x_of(tokens, 96), x_of(tokens, 480)
         got = run("packed", {"z": z, "ids": ids, "gate_up": gate_up, "scale": scale})["y"].reshape(tokens, 3, 64)
         got_down = run("packed_down", {"x": x, "ids": ids, "down": down, "scale": down_scale})["y"].reshape(tokens, 3, 40)
         got_plain = run("plain_down", {"x": x, "ids": ids, "down": plain})["y"].reshape(tokens, 3, 40)
+        got_plain_up = run("plain_up", {"z": z, "ids": ids, "gate_up": plain_up})["y"].reshape(tokens, 3, 72)
         for j in range(3):
             part = wide(x)[:, j * 160 : j * 160 + 160]
             up = [ref.mxfp4_dequantise(gate_up[e], scale[e]).astype(np.float64) for e in ids[:, j]]
@@ -84,5 +88,8 @@ def streams(run, report, most=130):
             want = np.stack([m @ row for m, row in zip(lower, part)])
             error = np.abs(got_down[:, j] - want) / np.stack([np.abs(m) @ np.abs(row) for m, row in zip(lower, part)])
             report.bound(f"{tokens} rows, choice {j}: down, each number", error.max(), 1e-6)
+            both = np.stack([wide(plain_up[e]) @ row for e, row in zip(ids[:, j], wide(z))])
+            want = ref.glu(c, both[:, :72], both[:, 72:])
+            check(report, f"{tokens} rows, choice {j}: plain gate and up", got_plain_up[:, j], want)
             want = np.stack([wide(plain[e]) @ row for e, row in zip(ids[:, j], part)])
             check(report, f"{tokens} rows, choice {j}: plain down", got_plain[:, j], want)

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/passes/lower/Lowering.h"
+#include "compiler/passes/lower/Contraction.h"
 
 using namespace mlir;
 
@@ -70,47 +70,6 @@ private:
   TileMap tiles;
 };
 
-/// The output tiles of a kernel.
-struct Blocking {
-  int64_t rows, columns;
-};
-
-/// Columns of an output tile: few rows read weights only, and more blocks read them faster.
-int64_t chooseColumns(int64_t columns, int64_t rowBlocks, const Knobs &knobs) {
-  int64_t tile = std::min(columns, knobs.contractionColumns);
-  while (tile > 16 &&
-         int64_t(llvm::divideCeil(columns, tile)) * rowBlocks < knobs.contractionBlocks)
-    tile /= 2;
-  return tile;
-}
-
-/// Rows of an output tile: all of them when they are few and known.
-int64_t chooseRows(Type type, int64_t most) {
-  int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
-  return ShapedType::isDynamic(rows) ? most : std::min(rows, most);
-}
-
-/// Whether both operands are bf16 numbers in whole words of 16 bytes, and there may be many rows.
-bool isStaged(KernelBuilder &k, Value x, Value weight, const Knobs &knobs) {
-  Columns source = resolveColumns(x);
-  auto type = cast<RankedTensorType>(source.tensor.getType()),
-       weightType = cast<RankedTensorType>(weight.getType());
-  auto whole = [](int64_t numbers) { return numbers % 8 == 0; };
-  return knobs.stagedExtent > 0 && k.mostRows(x.getType()) > knobs.stagedAbove &&
-         type.getElementType().isBF16() && weightType.getElementType().isBF16() &&
-         whole(source.begin) && whole(type.getShape().back()) &&
-         whole(weightType.getShape().back());
-}
-
-/// Tiles of `parts` matrices of `columns` rows each, which read the same rows of x.
-Blocking chooseBlocking(KernelBuilder &k, Value x, Value weight, int64_t columns, int64_t parts,
-                        const Knobs &knobs) {
-  if (isStaged(k, x, weight, knobs) && parts * 32 <= knobs.stagedExtent)
-    return {chooseRows(x.getType(), knobs.stagedExtent),
-            std::min(columns, knobs.stagedExtent / (parts * 32) * 32)};
-  return {chooseRows(x.getType(), knobs.contractionRows), chooseColumns(columns, 1, knobs)};
-}
-
 Value round(TileMath &m, Value tile, Value like) {
   Type element = cast<RankedTensorType>(like.getType()).getElementType();
   if (element.isF32())
@@ -120,8 +79,45 @@ Value round(TileMath &m, Value tile, Value like) {
 
 } // namespace
 
-/// acc += x[row.., 0..K) · W[n.., 0..K)ᵀ over the inner extent, in steps of the schedule's depth.
-static SmallVector<Value>
+int64_t chooseColumns(int64_t columns, int64_t rowBlocks, const Knobs &knobs) {
+  int64_t tile = std::min(columns, knobs.contractionColumns);
+  while (tile > 16 &&
+         int64_t(llvm::divideCeil(columns, tile)) * rowBlocks < knobs.contractionBlocks)
+    tile /= 2;
+  return tile;
+}
+
+/// Rows of an output tile: all of them when they are few and known.
+static int64_t chooseRows(Type type, int64_t most) {
+  int64_t rows = cast<RankedTensorType>(type).getDimSize(0);
+  return ShapedType::isDynamic(rows) ? most : std::min(rows, most);
+}
+
+bool isStaged(const Context &context, Value x, Value weight) {
+  Columns source = resolveColumns(x);
+  auto type = cast<RankedTensorType>(source.tensor.getType()),
+       weightType = cast<RankedTensorType>(weight.getType());
+  auto whole = [](int64_t numbers) { return numbers % 8 == 0; };
+  return context.knobs.stagedExtent > 0 &&
+         mostRows(x.getType(), context.host) > context.knobs.stagedAbove &&
+         type.getElementType().isBF16() && weightType.getElementType().isBF16() &&
+         whole(source.begin) && whole(type.getShape().back()) &&
+         whole(weightType.getShape().back());
+}
+
+int64_t stagedColumns(int64_t columns, int64_t parts, const Knobs &knobs) {
+  return std::min(columns, knobs.stagedExtent / (parts * 32) * 32);
+}
+
+Blocking chooseBlocking(const Context &context, Value x, Value weight, int64_t columns,
+                        int64_t parts) {
+  const Knobs &knobs = context.knobs;
+  if (isStaged(context, x, weight) && parts * 32 <= knobs.stagedExtent)
+    return {chooseRows(x.getType(), knobs.stagedExtent), stagedColumns(columns, parts, knobs)};
+  return {chooseRows(x.getType(), knobs.contractionRows), chooseColumns(columns, 1, knobs)};
+}
+
+SmallVector<Value>
 contract(KernelBuilder &k, TileMath &m, const Knobs &knobs, int64_t inner, ValueRange accs,
          llvm::function_ref<Value(Value step, int64_t depth)> loadX,
          llvm::function_ref<Value(unsigned acc, Value step, int64_t depth)> loadW) {
@@ -157,8 +153,7 @@ LogicalResult lowerContraction(model::FusedOp group, Context &context) {
   KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
   TileMath m(k);
   unsigned parts = std::max<size_t>(1, halves.size());
-  auto [bm, bn] =
-      chooseBlocking(k, linear.getX(), linear.getWeight(), columns, parts, context.knobs);
+  auto [bm, bn] = chooseBlocking(context, linear.getX(), linear.getWeight(), columns, parts);
   Value rows = k.rows(linear.getX().getType());
   Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)),
         m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
@@ -213,9 +208,8 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   TileMath m(k);
   Blocking tile{chooseRows(op.getX().getType(), context.knobs.contractionRows),
                 context.knobs.headColumns ? std::min(n, context.knobs.headColumns) : n};
-  if (!op.getTranspose() && xStride % 8 == 0 &&
-      isStaged(k, op.getX(), op.getWeight(), context.knobs))
-    tile = chooseBlocking(k, op.getX(), op.getWeight(), n, 1, context.knobs);
+  if (!op.getTranspose() && xStride % 8 == 0 && isStaged(context, op.getX(), op.getWeight()))
+    tile = chooseBlocking(context, op.getX(), op.getWeight(), n, 1);
   auto [bm, bn] = tile;
   Value rows = k.rows(op.getX().getType());
   Value head = k.blockId(tile::GridAxis::X), m0 = m.mul(k.blockId(tile::GridAxis::Y), k.index(bm));
@@ -262,105 +256,6 @@ LogicalResult lowerHeadContraction(model::FusedOp group, Context &context) {
   auto launch =
       k.finish(name, k.hostIndex(heads), k.hostCeilDiv(k.hostRows(op.getX().getType()), bm),
                k.hostIndex(llvm::divideCeil(n, bn)));
-  group.replaceAllUsesWith(launch.getResults());
-  group.erase();
-  return success();
-}
-
-// ------------------------------------------------------------------------------------------------------
-// experts
-
-namespace {
-
-/// Loads [bn, depth] numbers of an expert's matrix, bf16 or MXFP4.
-class ExpertWeight {
-public:
-  ExpertWeight(KernelBuilder &k, TileMath &m, Value weight, Value scale, Value expert)
-      : k(k), m(m), view(k.view(weight)), scaleView(scale ? k.view(scale) : Value()),
-        expert(expert), experts(k.index(cast<RankedTensorType>(weight.getType()).getDimSize(0))) {}
-
-  Value load(int64_t bn, int64_t depth, Value row, Value rowLimit, Value step, int64_t inner) {
-    if (!scaleView)
-      return m.load(view, {bn, depth}, {expert, row, step}, {experts, rowLimit, k.index(inner)});
-    auto part = [&](Value from, int64_t per) {
-      return m.load(from, {bn, depth / per}, {expert, row, m.div(step, k.index(per))},
-                    {experts, rowLimit, k.index(inner / per)});
-    };
-    Value codes = part(view, 2), scales = part(scaleView, 32);
-    return tile::DequantizeOp::create(k.b, m.f32({bn, depth}), codes, scales);
-  }
-
-private:
-  KernelBuilder &k;
-  TileMath &m;
-  Value view, scaleView, expert, experts;
-};
-
-} // namespace
-
-/// One block a (token, choice) pair and a tile of columns: no sorting, no padding, right for few
-/// tokens.
-LogicalResult lowerExperts(model::FusedOp group, Context &context) {
-  Operation *op = &group.getBody().front().front();
-  auto up = dyn_cast<model::ExpertUpOp>(op);
-  auto down = dyn_cast<model::ExpertDownOp>(op);
-  if (!up && !down)
-    return op->emitOpError(
-        "is not a half of the experts and cannot stand in a group of family experts");
-  Value input = up ? up.getZ() : down.getX(), ids = up ? up.getIds() : down.getIds();
-  Value weight = up ? up.getGateUp() : down.getDown(), scale = up ? up.getScale() : down.getScale();
-  Value result = op->getResult(0);
-  int64_t topK = cast<RankedTensorType>(ids.getType()).getDimSize(1);
-  Columns x = resolveColumns(input);
-  int64_t inner = up ? x.cols : x.cols / topK;
-  int64_t n = cast<RankedTensorType>(result.getType()).getDimSize(1) / topK;
-
-  KernelBuilder k(context.host, context.kernels, group.getLoc(), group.getResultTypes());
-  TileMath m(k);
-  int64_t bn = chooseColumns(n, topK, context.knobs);
-  Value rows = k.rows(input.getType());
-  Value n0 = m.mul(k.blockId(tile::GridAxis::X), k.index(bn)), pair = k.blockId(tile::GridAxis::Y);
-  Value row = m.div(pair, k.index(topK)), choice = m.rem(pair, k.index(topK));
-  Value expert = m.readIndex(k.view(ids), {row, choice}, {rows, k.index(topK)});
-  ExpertWeight weights(k, m, weight, scale, expert);
-
-  Value xColumn = up ? k.index(x.begin) : m.add(m.mul(choice, k.index(inner)), k.index(x.begin));
-  Value xView = k.view(x.tensor);
-  SmallVector<Value> accs(up ? 2 : 1, m.splat({1, bn}, 0.0));
-  accs = contract(
-      k, m, context.knobs, inner, accs,
-      [&](Value step, int64_t depth) {
-        return m.load(xView, {1, depth}, {row, m.add(xColumn, step)},
-                      {rows, m.add(xColumn, k.index(inner))});
-      },
-      [&](unsigned part, Value step, int64_t depth) {
-        return weights.load(bn, depth, m.add(n0, k.index(part * n)), k.index((part + 1) * n), step,
-                            inner);
-      });
-
-  Type element = cast<RankedTensorType>(result.getType()).getElementType();
-  Value out;
-  if (up) {
-    std::optional<double> linearBeta;
-    if (auto value = up.getLinearBeta())
-      linearBeta = value->convertToDouble();
-    out = m.map({accs[0], accs[1]}, [&](ArrayRef<Scalar> s) {
-      return roundTo(gluScalar(roundTo(s[0], element), roundTo(s[1], element), up.getActivation(),
-                               up.getBeta().convertToDouble(), linearBeta),
-                     element);
-    });
-  } else {
-    out = accs[0];
-  }
-  Value outColumn = m.mul(choice, k.index(n));
-  m.store(out, k.resultView(0), {row, m.add(outColumn, n0)}, {rows, m.add(outColumn, k.index(n))});
-
-  std::string name = std::string(up ? "expert_up" : "expert_down") + (scale ? "_mxfp4" : "_bf16") +
-                     "_n" + std::to_string(n) + "_k" + std::to_string(inner) + "_" +
-                     typeName(result.getType());
-  Value pairs = arith::MulIOp::create(context.host, group.getLoc(), k.hostRows(input.getType()),
-                                      k.hostIndex(topK));
-  auto launch = k.finish(name, k.hostIndex(llvm::divideCeil(n, bn)), pairs, k.hostIndex(1));
   group.replaceAllUsesWith(launch.getResults());
   group.erase();
   return success();

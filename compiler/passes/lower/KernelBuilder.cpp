@@ -97,6 +97,14 @@ static std::pair<StringRef, int64_t> getRowCount(Type type) {
       });
 }
 
+int64_t mostRows(Type type, OpBuilder &host) {
+  auto [symbol, count] = getRowCount(type);
+  if (symbol.empty())
+    return count;
+  auto module = host.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  return module.lookupSymbol<model::SymbolOp>(symbol).getUpper();
+}
+
 // -----------------------------------------------------------------------------------------------------
 // builder
 
@@ -126,6 +134,20 @@ Value KernelBuilder::addArgument(Value hostValue, Type type) {
 
 Value KernelBuilder::view(Value hostValue) {
   return addArgument(hostValue, getViewType(hostValue.getType()));
+}
+
+static tile::ViewType asRows(Type tensor, int64_t width) {
+  return tile::ViewType::get(tensor.getContext(), {ShapedType::kDynamic, width},
+                             cast<RankedTensorType>(tensor).getElementType());
+}
+
+Value KernelBuilder::rowsView(Value hostValue, int64_t width) {
+  return addArgument(hostValue, asRows(hostValue.getType(), width));
+}
+
+Value KernelBuilder::resultRowsView(unsigned i, int64_t width) {
+  resultViews[i].setType(asRows(resultTypes[i], width));
+  return resultViews[i];
 }
 
 Value KernelBuilder::batchView(Value batch, StringRef field) {
@@ -178,14 +200,6 @@ Value KernelBuilder::hostRows(Type type) {
   if (symbol.empty())
     return hostIndex(count);
   return model::DimOp::create(host, b.getLoc(), host.getIndexType(), symbol);
-}
-
-int64_t KernelBuilder::mostRows(Type type) {
-  auto [symbol, count] = getRowCount(type);
-  if (symbol.empty())
-    return count;
-  auto module = kernel->getParentOfType<ModuleOp>();
-  return module.lookupSymbol<model::SymbolOp>(symbol).getUpper();
 }
 
 Value KernelBuilder::hostIndex(int64_t value) {

@@ -51,6 +51,9 @@ Columns resolveColumns(mlir::Value value);
 /// The view type under which a kernel sees a tensor, state, cache or stack.
 tile::ViewType getViewType(mlir::Type type);
 
+/// The most rows that a tensor, stack or batch type can have.
+int64_t mostRows(mlir::Type type, mlir::OpBuilder &host);
+
 /// Builds one kernel. `b` inserts into its body; host values become arguments through `view` and
 /// `scalar`.
 class KernelBuilder {
@@ -64,6 +67,10 @@ public:
   mlir::Value view(mlir::Value hostValue);
   mlir::Value scalar(mlir::Value hostIndex);
   mlir::Value resultView(unsigned i) { return resultViews[i]; }
+  /// The same memory as rows of `width` columns, of which a row of the tensor is a whole number. A
+  /// kernel sees a tensor in one of the two ways.
+  mlir::Value rowsView(mlir::Value hostValue, int64_t width);
+  mlir::Value resultRowsView(unsigned i, int64_t width);
   /// One i32 array of the batch (`token_seq`, `seq_slots`, ...); page_table is [S, pages].
   mlir::Value batchView(mlir::Value batch, llvm::StringRef field);
   mlir::Value index(int64_t value);
@@ -73,8 +80,6 @@ public:
   mlir::Value rows(mlir::Type type);
   /// The same on the host side, for grids.
   mlir::Value hostRows(mlir::Type type);
-  /// The most rows that there can be.
-  int64_t mostRows(mlir::Type type);
   mlir::Value hostIndex(int64_t value);
   mlir::Value hostCeilDiv(mlir::Value value, int64_t by);
 

@@ -82,10 +82,22 @@ struct Knobs {
   }
 };
 
+/// The pairs of a batch sorted by expert, in tiles of rows with one expert each.
+struct ExpertOrder {
+  /// [mostTiles * rows of a tile, 2] i32: the pair (token * topK + choice) and the token of a row;
+  /// -1 where a tile has no pair.
+  mlir::Value rows;
+  /// [1 + mostTiles, 1] i32: how many tiles there are, then the expert of each.
+  mlir::Value tiles;
+  int64_t mostTiles = 0;
+};
+
 struct Context {
   mlir::OpBuilder &host;
   KernelTable &kernels;
   const Knobs &knobs;
+  /// By the tensor of choices.
+  llvm::DenseMap<mlir::Value, ExpertOrder> orders{};
 };
 
 /// The values of tensors inside a kernel, by k3 value.

@@ -67,15 +67,18 @@ tile::TileType TileMath::i32(ArrayRef<int64_t> shape) {
 }
 ArrayRef<int64_t> TileMath::shape(Value t) { return cast<tile::TileType>(t.getType()).getShape(); }
 
-Value TileMath::map(ValueRange inputs, const MapFn &fn) {
+/// The shape to which the inputs broadcast.
+static SmallVector<int64_t> broadcastShape(ValueRange inputs) {
+  auto shape = [](Value t) { return cast<tile::TileType>(t.getType()).getShape(); };
   SmallVector<int64_t> result(shape(inputs.front()));
   for (Value input : inputs)
     for (auto [i, extent] : llvm::enumerate(shape(input)))
       result[i] = std::max(result[i], extent);
-  return map(result, inputs, fn);
+  return result;
 }
 
-Value TileMath::map(ArrayRef<int64_t> resultShape, ValueRange inputs, const MapFn &fn) {
+static Value mapTo(ImplicitLocOpBuilder &b, tile::TileType type, ValueRange inputs,
+                   const MapFn &fn) {
   auto body = [&](OpBuilder &builder, Location loc, ValueRange args) {
     ImplicitLocOpBuilder inner(loc, builder);
     SmallVector<Scalar> scalars;
@@ -83,7 +86,19 @@ Value TileMath::map(ArrayRef<int64_t> resultShape, ValueRange inputs, const MapF
       scalars.push_back({&inner, arg});
     return SmallVector<Value>{fn(scalars).v};
   };
-  return tile::MapOp::create(b, TypeRange{f32(resultShape)}, inputs, body).getResult(0);
+  return tile::MapOp::create(b, TypeRange{type}, inputs, body).getResult(0);
+}
+
+Value TileMath::map(ValueRange inputs, const MapFn &fn) {
+  return mapTo(b, f32(broadcastShape(inputs)), inputs, fn);
+}
+
+Value TileMath::map(ArrayRef<int64_t> resultShape, ValueRange inputs, const MapFn &fn) {
+  return mapTo(b, f32(resultShape), inputs, fn);
+}
+
+Value TileMath::mapInt(ValueRange inputs, const MapFn &fn) {
+  return mapTo(b, i32(broadcastShape(inputs)), inputs, fn);
 }
 
 static Value reduce(ImplicitLocOpBuilder &b, tile::ReduceKind kind, Value t, int64_t axis) {

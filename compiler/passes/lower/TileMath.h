@@ -66,6 +66,8 @@ public:
   /// f32 result of the broadcast shape of the inputs.
   mlir::Value map(mlir::ValueRange inputs, const MapFn &fn);
   mlir::Value map(llvm::ArrayRef<int64_t> shape, mlir::ValueRange inputs, const MapFn &fn);
+  /// i32 result of the broadcast shape of the inputs.
+  mlir::Value mapInt(mlir::ValueRange inputs, const MapFn &fn);
   mlir::Value sum(mlir::Value t, int64_t axis);
   mlir::Value max(mlir::Value t, int64_t axis);
   mlir::Value splat(llvm::ArrayRef<int64_t> shape, double value);

@@ -17,6 +17,7 @@
 !i3 = tensor<?x3xi32, #k3.sym<"T">>
 !z = tensor<?x96xbf16, #k3.sym<"T">>
 !up = tensor<?x192xf32, #k3.sym<"T">>
+!plain_up = tensor<?x216xf32, #k3.sym<"T">>
 !w = tensor<?x480xbf16, #k3.sym<"T">>
 !down = tensor<?x120xf32, #k3.sym<"T">>
 
@@ -75,6 +76,11 @@ module attributes {k3.limits = {max_tokens = 130 : i64, max_seqs = 4 : i64, max_
       attributes {k3.entry = "generic"} {
     %y = k3.expert_down %x, %ids, %d scale %ds : !w, !i3, tensor<4x40x80xi8> scale tensor<4x40x5xi8> -> !down
     return %y : !down
+  }
+  func.func @plain_up(%z: !z {k3.name = "z"}, %ids: !i3 {k3.name = "ids"}, %gu: tensor<4x144x96xbf16> {k3.name = "gate_up"})
+      -> (!plain_up {k3.name = "y"}) attributes {k3.entry = "generic"} {
+    %y = k3.expert_up situ %z, %ids, %gu {beta = 4.0, linear_beta = 25.0} : !z, !i3, tensor<4x144x96xbf16> -> !plain_up
+    return %y : !plain_up
   }
   func.func @plain_down(%x: !w {k3.name = "x"}, %ids: !i3 {k3.name = "ids"}, %d: tensor<4x40x160xbf16> {k3.name = "down"})
       -> (!down {k3.name = "y"}) attributes {k3.entry = "generic"} {
