@@ -65,7 +65,7 @@ CONFIGS = {
         ),
         dict(conv2d=True),
         2,
-        (1, 2),
+        (4, 2),
     ),
     "k3_d128": (k3(4, [3, 4], dict(num_heads=3, head_dim=128), quantization_config=None), dict(a_log=(128,)), 6, (1, 2)),
     "k3_top1": (k3(5, [2, 5], num_experts_per_token=1, num_shared_experts=None), {}, 1, (6, 11)),

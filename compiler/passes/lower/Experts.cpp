@@ -120,8 +120,8 @@ tile::LaunchOp lowerPairs(Half half, Location loc, Context &context) {
         return weights.load(bn, depth, m.add(n0, k.index(part * n)), k.index((part + 1) * n), step,
                             inner);
       });
-  Value outColumn = m.mul(choice, k.index(n));
-  m.store(half.finish(m, sums), k.resultView(0), {row, m.add(outColumn, n0)},
+  Value out = half.finish(m, sums), outColumn = m.mul(choice, k.index(n));
+  m.store(out, k.resultView(0), {row, m.add(outColumn, n0)},
           {rows, m.add(outColumn, k.index(n))});
   Value pairs =
       arith::MulIOp::create(context.host, loc, k.hostRows(half.input.getType()), k.hostIndex(topK));
