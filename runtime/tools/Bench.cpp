@@ -16,11 +16,12 @@
 #include "runtime/exec/OpenPlan.h"
 #include "runtime/tools/Commands.h"
 #include "runtime/tools/Process.h"
+#include "support/CommandLine.h"
 #include "support/File.h"
 #include "support/Format.h"
 #include "support/Log.h"
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -100,39 +101,46 @@ Status bench(const BenchOptions &options) {
 void k3::addBenchCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App *command = app.add_subcommand("bench", "measure a plan: first token, tokens, memory");
-  command->add_option("PLAN", options->plan, "the plan, a .k3plan file")->required();
+  command->add_option("PLAN", options->plan, "the plan, a .k3plan file")
+      ->required()
+      ->check(notEmpty());
   command
       ->add_option("--weights", options->weights,
                    "folder of the checkpoint, or random:SEED for random weights")
-      ->required();
+      ->required()
+      ->check(notEmpty());
   command->add_option("--batch", options->model.batches, "sequences at the same time: 1,2,4")
       ->delimiter(',')
+      ->check(wholeNumber(1, UINT32_MAX))
       ->capture_default_str();
   command->add_option("--context", options->model.contexts, "tokens of each prompt: 128,1024")
       ->delimiter(',')
+      ->check(wholeNumber(1, UINT32_MAX))
       ->capture_default_str();
   command
       ->add_option("--new-tokens", options->model.newTokens,
                    "tokens to generate for each sequence after its prompt")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(wholeNumber(2, UINT32_MAX));
   command->add_option("--repeats", options->model.repeats, "timed runs of each case")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(wholeNumber(1, UINT32_MAX));
   command
       ->add_option("--prefill-chunk", options->model.prefillChunk,
                    "tokens of a prompt in one step (default: --max-tokens of the plan)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--json", options->json, "write all numbers to this file");
-  command->add_option("--plot", options->plot, "draw them into this SVG file");
+      ->check(wholeNumber(1, UINT64_MAX));
+  command->add_option("--json", options->json, "write all numbers to this file")->check(notEmpty());
+  command->add_option("--plot", options->plot, "draw them into this SVG file")->check(notEmpty());
   command->add_flag("--no-graphs", options->noGraphs,
                     "on a GPU, launch kernels one by one instead of as graphs");
   command
       ->add_option("--threads", options->threads,
                    "threads for kernels (default: K3_THREADS, or all processors)")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1, UINT32_MAX));
   command
       ->add_option("--memory", options->memory,
                    "bytes the run may take; refused before loading when it takes more")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1, UINT64_MAX));
   command->footer("Every case runs once more than it is timed, greedily and with the same prompts; "
                   "other ids or logits that are not finite are an error.");
   command->callback(

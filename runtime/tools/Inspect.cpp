@@ -13,10 +13,9 @@
 #include "runtime/tools/Inspect.h"
 
 #include "runtime/tools/Commands.h"
+#include "support/CommandLine.h"
 #include "support/Format.h"
 #include "support/Log.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -139,8 +138,8 @@ void addInspectCommand(CLI::App &app, int &exitCode) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App *command = app.add_subcommand("inspect", "Shows what is inside a plan");
-  command->add_option("PLAN", options->plan, "a .k3plan file")->required();
+  CLI::App *command = app.add_subcommand("inspect", "show what is inside a plan");
+  command->add_option("PLAN", options->plan, "a .k3plan file")->required()->check(notEmpty());
   command->add_flag("--json", options->json, "everything, as one JSON object on standard output");
   command->callback(
       [options, &exitCode] { exitCode = reportStatus(inspect(options->plan, options->json)); });

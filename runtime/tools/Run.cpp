@@ -20,12 +20,13 @@
 #include "runtime/tools/AnswerPrinter.h"
 #include "runtime/tools/Commands.h"
 #include "runtime/tools/Process.h"
+#include "support/CommandLine.h"
 #include "support/Format.h"
 #include "support/Log.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -198,10 +199,14 @@ void k3::addRunCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand(
       "run", "answer a prompt with a plan and its checkpoint, or run one entry of a plan");
-  command->add_option("PLAN", options->plan, "the plan, a .k3plan file")->required();
-  command->add_option("--weights", options->weights,
-                      "folder of the checkpoint: safetensors, config.json, tokenizer; or "
-                      "random:SEED for random weights, to measure a model without it");
+  command->add_option("PLAN", options->plan, "the plan, a .k3plan file")
+      ->required()
+      ->check(notEmpty());
+  command
+      ->add_option("--weights", options->weights,
+                   "folder of the checkpoint: safetensors, config.json, tokenizer; or "
+                   "random:SEED for random weights, to measure a model without it")
+      ->check(notEmpty());
   CLI::Option *prompt = command->add_option("--prompt", options->prompt, "text to go on from");
   CLI::Option *promptIds = command->add_option("--prompt-ids", options->promptIds,
                                                "token ids to go on from, taken as they are: 1,2,3");
@@ -209,43 +214,49 @@ void k3::addRunCommand(CLI::App &app, int &exitCode) {
                     "do not put the id of [BOS] before the text of --prompt");
   command->add_option("--max-new-tokens", options->maxNewTokens, "the most tokens to generate")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(wholeNumber(0, UINT64_MAX));
   command->add_option("--temperature", options->sampling.temperature, "0 takes the largest logit")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(decimalNumber());
   command
       ->add_option("--top-k", options->sampling.topK,
                    "sample from the K largest logits; 0: from all")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(wholeNumber(0, INT32_MAX));
   command
       ->add_option("--top-p", options->sampling.topP,
                    "sample from the smallest set of this probability")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(decimalNumber());
   command->add_option("--seed", options->sampling.seed, "of the sampler")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(wholeNumber(0, UINT64_MAX));
   command->add_flag("--ignore-eos", options->ignoreEos, "go on after a stop id");
   command
       ->add_option("--prefill-chunk", options->prefillChunk,
                    "tokens of the prompt in one step (default: --max-tokens of the plan)")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1, UINT64_MAX));
   command->add_flag("--print-ids", options->printIds,
                     "print ids, comma-separated, instead of text");
-  command->add_option(
-      "--dump", options->dump,
-      "write ids, logits and states (with --entry: outputs and states) to this safetensors file");
-  command->add_option("--entry", options->entry,
-                      "run this entry alone, on the tensors of --inputs");
-  command->add_option("--inputs", options->inputs, "safetensors file with the inputs of --entry");
+  command
+      ->add_option("--dump", options->dump,
+                   "write ids, logits and states (with --entry: outputs and states) to this "
+                   "safetensors file")
+      ->check(notEmpty());
+  command->add_option("--entry", options->entry, "run this entry alone, on the tensors of --inputs")
+      ->check(notEmpty());
+  command->add_option("--inputs", options->inputs, "safetensors file with the inputs of --entry")
+      ->check(notEmpty());
   command->add_flag("--no-graphs", options->noGraphs,
                     "on a GPU, launch kernels one by one instead of as graphs");
   command
       ->add_option("--threads", options->threads,
                    "threads for kernels (default: K3_THREADS, or all processors)")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1, UINT32_MAX));
   command
       ->add_option("--memory", options->memory,
                    "bytes the run may take; refused before loading when it takes more")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1, UINT64_MAX));
   command->footer("With K3_POISON=1 in the environment scratch memory is filled with NaN before "
                   "every step, for tests.");
   command->callback([options, prompt, promptIds, &exitCode] {

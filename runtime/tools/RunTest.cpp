@@ -144,7 +144,12 @@ TEST_F(RunTest, ExitStatusSaysWhoseFaultItIs) {
     int exitCode;
     const char *message;
   } cases[] = {
-      {"", 2, "PLAN is required"},
+      {"", 2, "error: PLAN: is missing; see k3 run --help\n"},
+      {"m.k3plan --threads 0x2", 2,
+       "error: --threads: is not a whole number (got '0x2', expected "},
+      {"m.k3plan --temperature hot", 2,
+       "error: --temperature: is not a number (got 'hot', expected"},
+      {"m.k3plan --dump ''", 2, "error: --dump: is empty (got '', expected a path or a name)"},
       {"m.k3plan --no-such-flag", 2, "no-such-flag"},
       {"m.k3plan --weights w", 2, "needs exactly one of --prompt, --prompt-ids and --entry"},
       {"m.k3plan --weights w --prompt a --prompt-ids 1", 2, "needs exactly one of"},

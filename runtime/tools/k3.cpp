@@ -11,23 +11,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tools/Commands.h"
-
-#include <CLI/CLI.hpp>
+#include "support/CommandLine.h"
 
 int main(int argc, char **argv) {
-  CLI::App app("k3: runs plans that k3c has compiled", "k3");
+  CLI::App app("Runs plans that k3c has compiled.", "k3");
   app.set_version_flag("--version", "k3 " K3_VERSION);
   app.require_subcommand(1);
   int exitCode = 0;
   k3::addRunCommand(app, exitCode);
   k3::addBenchCommand(app, exitCode);
   k3::addInspectCommand(app, exitCode);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    // Help and version end with 0; CLI11 numbers its errors from 100, which scripts would have to
-    // look up.
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (std::optional<int> status = k3::parseArguments(app, argc, argv, "error"))
+    return *status;
   return exitCode;
 }
