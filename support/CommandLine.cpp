@@ -12,6 +12,8 @@
 
 #include "support/CommandLine.h"
 
+#include "support/StandardStreams.h"
+
 #include <charconv>
 #include <cstdio>
 #include <string_view>
@@ -137,8 +139,13 @@ std::optional<int> parseArguments(CLI::App &app, int argc, const char *const *ar
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      const Status printed = writeStandardOutput("");
+      if (!printed)
+        std::fprintf(stderr, "%s: %s\n", prefix, printed.message().c_str());
+      return printed.exitCode();
+    }
     const std::string command = commandName(app);
     std::fprintf(stderr, "%s: %s; see %s --help\n", prefix, reword(app, error).c_str(),
                  command.c_str());

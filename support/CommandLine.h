@@ -36,8 +36,8 @@ CLI::Validator oneOf(std::vector<std::string> names);
 CLI::Validator notEmpty();
 
 /// Parses, and runs the command that was chosen. A number means that the program ends with it: 0
-/// after help and version, 2 after a wrong command line, whose one sentence then stands on standard
-/// error after PREFIX, as all messages of the tool.
+/// after help and version, 1 when they cannot be printed, 2 after a wrong command line, whose one
+/// sentence then stands on standard error after PREFIX, as all messages of the tool.
 std::optional<int> parseArguments(CLI::App &app, int argc, const char *const *argv,
                                   const char *prefix);
 

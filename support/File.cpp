@@ -52,15 +52,28 @@ Status writeAll(int descriptor, const std::string &path, Parts parts) {
   return Status::ok();
 }
 
-/// A new file beside PATH; NAME gets its name. -1 with errno when there can be none. The mode is
-/// that of any new file, which mkstemp would not give.
-int createBeside(const std::string &path, std::string &name) {
+std::string folderOf(const std::string &path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+/// What a link points to; PATH itself when there is none.
+std::string resolved(const std::string &path) {
+  char *target = ::realpath(path.c_str(), nullptr);
+  const std::string result = target ? target : path;
+  ::free(target);
+  return result;
+}
+
+/// Calls MAKE with names beside PATH until one is free; NAME gets it. Negative with errno when
+/// there can be none.
+template <typename Make> int makeBeside(const std::string &path, std::string &name, Make make) {
   static std::atomic<uint64_t> next = 0;
   for (int attempt = 0; attempt < 100; ++attempt) {
     name = fmt::format("{}.{}-{}", path, ::getpid(), next++);
-    int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST)
-      return descriptor;
+    const int made = make(name.c_str());
+    if (made >= 0 || errno != EEXIST)
+      return made;
   }
   return -1;
 }
@@ -154,32 +167,62 @@ static Status writeInPlace(const std::string &path, Parts parts) {
   return status;
 }
 
-Status writeFileAtomic(const std::string &target, std::span<const std::string_view> parts) {
+Status writeFileAtomic(const std::string &target, std::span<const std::string_view> parts,
+                       Staging staging) {
   // What a link points to is replaced, not the link.
-  std::string path = target;
-  if (char *resolved = ::realpath(target.c_str(), nullptr)) {
-    path = resolved;
-    ::free(resolved);
-  }
+  const std::string path = resolved(target);
   struct stat existing;
   if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) &&
       !S_ISDIR(existing.st_mode))
     return writeInPlace(path, parts);
-  std::string temporary;
-  int descriptor = createBeside(path, temporary);
+  // The mode is that of any new file, which mkstemp would not give.
+  std::string name;
+  int descriptor = -1;
+  if (staging == Staging::Anonymous)
+    descriptor = ::open(folderOf(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    descriptor = makeBeside(path, name, [](const char *free) {
+      return ::open(free, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    });
   if (descriptor < 0)
     return Status::failed(fmt::format(
         "{}: cannot be created ({}); check the folder and its permissions", path, reason(errno)));
   Status status = writeAll(descriptor, path, parts);
+  // A link cannot replace a file, so it gets a name first, and only now that it is whole.
+  if (status.isOk() && name.empty()) {
+    const std::string self = fmt::format("/proc/self/fd/{}", descriptor);
+    if (makeBeside(path, name, [&](const char *free) {
+          return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, free, AT_SYMLINK_FOLLOW);
+        }) < 0) {
+      status = Status::failed(fmt::format(
+          "{}: cannot be named ({}); check the folder and its permissions", path, reason(errno)));
+      name.clear();
+    }
+  }
   if (::close(descriptor) != 0 && status.isOk())
     status = Status::failed(fmt::format("{}: cannot be written ({}); check space and permissions",
                                         path, reason(errno)));
-  if (status.isOk() && ::rename(temporary.c_str(), path.c_str()) != 0)
+  if (status.isOk() && ::rename(name.c_str(), path.c_str()) != 0)
     status = Status::failed(fmt::format(
         "{}: cannot be replaced ({}); check the folder and its permissions", path, reason(errno)));
-  if (!status.isOk())
-    ::unlink(temporary.c_str());
+  if (!status.isOk() && !name.empty())
+    ::unlink(name.c_str());
   return status;
+}
+
+Status checkWritable(const std::string &target) {
+  const std::string path = resolved(target);
+  struct stat existing;
+  const bool exists = ::stat(path.c_str(), &existing) == 0;
+  if (exists && S_ISDIR(existing.st_mode))
+    return Status::failed(fmt::format(
+        "{}: is a folder (expected the file to write); give the name of a file", target));
+  // A device is opened, a file is replaced in its folder.
+  const std::string asked = exists && !S_ISREG(existing.st_mode) ? path : folderOf(path);
+  if (::access(asked.c_str(), W_OK) != 0)
+    return Status::failed(fmt::format(
+        "{}: cannot be created ({}); check the folder and its permissions", target, reason(errno)));
+  return Status::ok();
 }
 
 } // namespace k3

@@ -54,13 +54,27 @@ private:
 /// The whole file, refused when it is longer than MAXBYTES.
 Result<std::string> readFile(const std::string &path, uint64_t maxBytes = UINT64_MAX);
 
-/// Writes PARTS, one after the other, to a temporary file beside PATH and renames it, so that PATH
-/// has the old or the new content at every moment. Nothing is left behind on failure. A symbolic
-/// link stays one, and a device or pipe is written as it is. Safe from several threads at once.
-Status writeFileAtomic(const std::string &path, std::span<const std::string_view> parts);
+/// Where new content waits until it is whole.
+enum class Staging {
+  /// In a file without a name, of which nothing stays when the process is ended: a named one where
+  /// the file system has no such files.
+  Anonymous,
+  Named,
+};
+
+/// Writes PARTS, one after the other, to a new file in the folder of PATH and puts it in PATH's
+/// place, so that PATH has the old or the new content at every moment. Nothing is left behind on
+/// failure. A symbolic link stays one, and a device or pipe is written as it is. Safe from several
+/// threads at once.
+Status writeFileAtomic(const std::string &path, std::span<const std::string_view> parts,
+                       Staging staging = Staging::Anonymous);
 inline Status writeFileAtomic(const std::string &path, std::string_view bytes) {
   return writeFileAtomic(path, std::span(&bytes, 1));
 }
+
+/// Refuses PATH when `writeFileAtomic` could not put a file there as things are now: asked before
+/// long work whose result would be lost.
+Status checkWritable(const std::string &path);
 
 } // namespace k3
 

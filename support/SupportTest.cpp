@@ -18,10 +18,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -97,6 +100,53 @@ TEST_F(FileTest, writesAndReadsBack) {
   EXPECT_EQ(std::string(part, 5), "world");
   // No temporary file stays.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
+}
+
+TEST_F(FileTest, stagesInANamedFileWhereThereAreNoOthers) {
+  const std::string_view parts[] = {"hello"}, more[] = {"hello", " world"};
+  ASSERT_TRUE(writeFileAtomic(path("a"), parts, Staging::Named).isOk());
+  ASSERT_TRUE(writeFileAtomic(path("a"), more, Staging::Named).isOk());
+  EXPECT_EQ(*readFile(path("a")), "hello world");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
+  std::filesystem::create_directory(path("folder"));
+  for (Staging staging : {Staging::Anonymous, Staging::Named}) {
+    EXPECT_EQ(writeFileAtomic(path("folder"), parts, staging).message(),
+              path("folder") + ": cannot be replaced (Is a directory); check the folder and its "
+                               "permissions");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 2);
+  }
+}
+
+TEST_F(FileTest, leavesNothingWhenTheProcessIsEnded) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // The signal of this limit ends the process in the middle of the write.
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_DFL);
+    ::_exit(writeFileAtomic(path("a"), std::string(1 << 16, 'a')).exitCode());
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(std::filesystem::is_empty(dir_));
+}
+
+TEST_F(FileTest, saysBeforeTheWorkThatAFileCannotBeWritten) {
+  EXPECT_TRUE(checkWritable(path("a")).isOk());
+  EXPECT_TRUE(std::filesystem::is_empty(dir_));
+  ASSERT_TRUE(writeFileAtomic(path("a"), "old").isOk());
+  EXPECT_TRUE(checkWritable(path("a")).isOk());
+  EXPECT_EQ(*readFile(path("a")), "old");
+  EXPECT_TRUE(checkWritable("/dev/null").isOk());
+  EXPECT_TRUE(checkWritable("a-file-in-this-folder").isOk());
+  EXPECT_EQ(checkWritable(dir_.string()).message(),
+            dir_.string() + ": is a folder (expected the file to write); give the name of a file");
+  Status status = checkWritable(path("no/such/file"));
+  EXPECT_EQ(status.code(), Code::Failed);
+  EXPECT_EQ(status.message(), path("no/such/file") + ": cannot be created (No such file or "
+                                                     "directory); check the folder and its "
+                                                     "permissions");
 }
 
 TEST_F(FileTest, refusesReadingPastTheEnd) {

@@ -15,10 +15,8 @@
 #include "runtime/tokenizer/Utf8.h"
 #include "support/Format.h"
 #include "support/Log.h"
+#include "support/StandardStreams.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 
 using namespace k3;
@@ -33,20 +31,10 @@ void AnswerPrinter::endStep(std::span<const float> logits) {
     recorder_->addLogits(logits);
 }
 
-/// A failure of standard output, if there was one.
-static Status checkOutput() {
-  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
-    return Status::ok();
-  return Status::failed(
-      fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
-}
-
 Status AnswerPrinter::token(int32_t id, bool stop) {
   const bool first = std::exchange(first_, false);
-  if (!tokenizer_) {
-    std::fputs(fmt::format("{}{}", first ? "" : ",", id).c_str(), stdout);
-    return checkOutput();
-  }
+  if (!tokenizer_)
+    return writeStandardOutput(fmt::format("{}{}", first ? "" : ",", id));
   if (stop)
     return Status::ok();
   if (Result<std::string> bytes = tokenizer_->decode({&id, 1})) {
@@ -55,18 +43,15 @@ Status AnswerPrinter::token(int32_t id, bool stop) {
     held_ += "\xEF\xBF\xBD";
     ++unknown_;
   }
-  const size_t ready = completeUtf8Prefix(held_);
-  std::fwrite(held_.data(), 1, ready, stdout);
-  held_.erase(0, ready);
-  return checkOutput();
+  const std::string ready = held_.substr(0, completeUtf8Prefix(held_));
+  held_.erase(0, ready.size());
+  return writeStandardOutput(ready);
 }
 
 Status AnswerPrinter::finish() {
-  std::fwrite(held_.data(), 1, held_.size(), stdout);
-  held_.clear();
-  std::fputc('\n', stdout);
+  const std::string rest = std::exchange(held_, "") + "\n";
   if (unknown_)
     logWarning(fmt::format(
         "answer: {} ids have no token and are shown as U+FFFD; --print-ids shows them", unknown_));
-  return checkOutput();
+  return writeStandardOutput(rest);
 }

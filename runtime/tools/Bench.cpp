@@ -20,9 +20,9 @@
 #include "support/File.h"
 #include "support/Format.h"
 #include "support/Log.h"
+#include "support/StandardStreams.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -57,13 +57,6 @@ Status writeText(const std::string &path, std::string_view text) {
   return path.empty() ? Status::ok() : writeFileAtomic(path, {&text, 1});
 }
 
-Status print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
-    return Status::ok();
-  return Status::failed("standard output: cannot be written");
-}
-
 Status benchModelCases(const BenchOptions &options, BenchSubject subject, Executor &executor) {
   K3_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::create(executor));
   std::vector<ModelBenchCase> cases;
@@ -80,7 +73,7 @@ Status benchModelCases(const BenchOptions &options, BenchSubject subject, Execut
       writeText(options.json, modelJson(subject, options.model, cases).dump(2) + "\n"));
   const std::string title = fmt::format("{} on {}, {}", subject.plan, subject.device, subject.date);
   K3_RETURN_IF_ERROR(writeText(options.plot, plotModel(title, cases)));
-  K3_RETURN_IF_ERROR(print(modelTable(cases)));
+  K3_RETURN_IF_ERROR(writeStandardOutput(modelTable(cases)));
   logInfo(fmt::format("peak memory: {}; memory of the plan: {}", formatBytes(subject.hostPeakBytes),
                       formatBytes(subject.planBytes)));
   return Status::ok();
@@ -89,6 +82,9 @@ Status benchModelCases(const BenchOptions &options, BenchSubject subject, Execut
 Status bench(const BenchOptions &options) {
   K3_ASSIGN_OR_RETURN(LoadedPlan plan, loadPlan(options.plan));
   K3_RETURN_IF_ERROR(checkModelBench(*plan.plan().limits(), options.model));
+  for (const std::string &path : {options.json, options.plot})
+    if (!path.empty())
+      K3_RETURN_IF_ERROR(checkWritable(path));
   OpenOptions open{options.weights, options.threads, {}, 0, !options.noGraphs};
   if (options.memory)
     open.memory = options.memory;

@@ -16,8 +16,8 @@
 #include "support/CommandLine.h"
 #include "support/Format.h"
 #include "support/Log.h"
+#include "support/StandardStreams.h"
 
-#include <cstdio>
 #include <memory>
 
 namespace k3 {
@@ -91,9 +91,7 @@ const char *commandName(plan::CommandBody kind) {
 Status inspect(const std::string &path, bool json) {
   K3_ASSIGN_OR_RETURN(LoadedPlan plan, loadPlan(path));
   std::string text = json ? inspectJson(plan) : inspectTable(plan);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    return Status::failed("standard output: cannot be written; check where it goes");
-  return Status::ok();
+  return writeStandardOutput(text);
 }
 
 } // namespace

@@ -21,6 +21,7 @@
 #include "runtime/tools/Commands.h"
 #include "runtime/tools/Process.h"
 #include "support/CommandLine.h"
+#include "support/File.h"
 #include "support/Format.h"
 #include "support/Log.h"
 
@@ -188,6 +189,8 @@ Status run(const RunOptions &options) {
           "--entry: needs --inputs and --dump, the files to read from and to write to");
   }
   K3_ASSIGN_OR_RETURN(LoadedPlan plan, loadPlan(options.plan));
+  if (!options.dump.empty())
+    K3_RETURN_IF_ERROR(checkWritable(options.dump));
   K3_RETURN_IF_ERROR(options.entry.empty() ? runPrompt(options, plan) : runEntry(options, plan));
   logInfo(fmt::format("peak memory: {}", formatBytes(peakMemory())));
   return Status::ok();

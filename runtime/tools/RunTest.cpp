@@ -188,6 +188,31 @@ TEST_F(RunTest, ExitStatusSaysWhoseFaultItIs) {
   EXPECT_EQ(run("m.k3plan --weights w --prompt-ids 1", "K3_THREADS=none").exitCode, 2);
 }
 
+TEST_F(RunTest, AnOutputThatCannotBeWrittenIsOneSentence) {
+  const std::string request = "m.k3plan --weights w --prompt-ids 1 --ignore-eos --print-ids";
+  // Before the weights are loaded, and so before anything is answered.
+  Outcome result = run(request + " --dump .");
+  EXPECT_EQ(result.exitCode, 1);
+  EXPECT_EQ(result.err,
+            "error: .: is a folder (expected the file to write); give the name of a file\n");
+  EXPECT_THAT(result.out, IsEmpty());
+  const std::string command =
+      "cd " + folder_.path("") +
+      " && rm -f pipe && mkfifo pipe && exec 3<>pipe 4>pipe 3<&- && " K3_BINARY " run " + request;
+  const std::pair<const char *, const char *> streams[] = {
+      {" 2>err >&-", "Bad file descriptor"},
+      {" 2>err >/dev/full", "No space left on device"},
+      // A pipe whose only reader is gone.
+      {" 2>err >&4", "Broken pipe"}};
+  for (const auto &[redirect, reason] : streams) {
+    const int status = std::system(("bash -c '" + command + redirect + "'").c_str());
+    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 1) << reason;
+    EXPECT_THAT(*readFile(folder_.path("err")),
+                HasSubstr("\nerror: standard output: cannot be written (" + std::string(reason) +
+                          "); check where it goes\n"));
+  }
+}
+
 TEST_F(RunTest, RefusesARequestBeforeItLoadsAnything) {
   folder_.write("w/model.safetensors", "damaged");
   const std::pair<const char *, const char *> cases[] = {

@@ -12,8 +12,10 @@
 
 #include "runtime/tools/Commands.h"
 #include "support/CommandLine.h"
+#include "support/StandardStreams.h"
 
 int main(int argc, char **argv) {
+  k3::guardStandardStreams();
   CLI::App app("Runs plans that k3c has compiled.", "k3");
   app.set_version_flag("--version", "k3 " K3_VERSION);
   app.require_subcommand(1);

@@ -93,7 +93,13 @@ TEST(CpuImage, SameBytesWithAnyNumberOfThreads) {
   ASSERT_TRUE(first && second && third);
   EXPECT_EQ(first->image.sharedObject, second->image.sharedObject);
   EXPECT_EQ(second->image.sharedObject, third->image.sharedObject);
-  EXPECT_EQ(first->image.sharedObject.find("/tmp"), std::string::npos);
+  EXPECT_EQ(first->image.sharedObject.find("/proc"), std::string::npos);
+}
+
+TEST(CpuImage, NeedsNoTemporaryFolder) {
+  setenv("TMPDIR", "/nowhere", 1);
+  EXPECT_TRUE(compile());
+  unsetenv("TMPDIR");
 }
 
 TEST(CpuImage, NeedsNothingAndExportsTheKernels) {

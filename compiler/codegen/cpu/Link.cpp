@@ -5,20 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs the linker on a temporary folder that is removed again. Nothing of the folder's name reaches
-// the result.
+// Runs the linker on anonymous files in memory: there is no temporary folder that could be full, or
+// be left behind by a compilation that somebody ends. Their names never reach the result.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/codegen/cpu/Native.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
 
 namespace k3::cpu {
 
@@ -32,63 +33,67 @@ static Result<std::string> findLinker() {
   return Status::failed("linker: ld.lld-22 was not found on PATH; install the package lld-22");
 }
 
-static std::string readFile(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  return buffer ? (*buffer)->getBuffer().str() : std::string();
-}
+namespace {
+
+/// An anonymous file that the linker reaches by a path, because it inherits the descriptor.
+class MemoryFile {
+public:
+  MemoryFile() : descriptor(memfd_create("k3-link", 0)) {}
+  MemoryFile(MemoryFile &&other) : descriptor(std::exchange(other.descriptor, -1)) {}
+  ~MemoryFile() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
+  bool write(llvm::StringRef bytes) const {
+    if (descriptor < 0)
+      return false;
+    llvm::raw_fd_ostream file(descriptor, /*shouldClose=*/false);
+    file << bytes;
+    file.flush();
+    const bool good = !file.has_error();
+    file.clear_error();
+    return good;
+  }
+  std::string read() const {
+    // As a stream: the size that a path gives is that of the link.
+    auto buffer = llvm::MemoryBuffer::getFileAsStream(path());
+    return buffer ? (*buffer)->getBuffer().str() : std::string();
+  }
+
+private:
+  int descriptor;
+};
+
+} // namespace
 
 Result<std::string> linkSharedObject(llvm::ArrayRef<std::string> objects) {
   K3_ASSIGN_OR_RETURN(std::string linker, findLinker());
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("k3-link", folder))
-    return Status::failed("linker: a temporary folder cannot be made (" + error.message() + ")");
-  llvm::scope_exit cleanup([&] { llvm::sys::fs::remove_directories(folder); });
-  auto inFolder = [&](const std::string &name) {
-    llvm::SmallString<128> path(folder);
-    llvm::sys::path::append(path, name);
-    return std::string(path);
-  };
-
-  std::vector<std::string> arguments = {linker,
-                                        "-shared",
-                                        "--build-id=none",
-                                        "-z",
-                                        "defs",
-                                        "-O2",
-                                        "--hash-style=gnu",
-                                        "-s",
-                                        "-z",
-                                        "noexecstack",
-                                        "-o",
-                                        inFolder("kernels.so")};
-  for (auto [i, object] : llvm::enumerate(objects)) {
-    std::string path = inFolder(std::to_string(i) + ".o");
-    std::error_code error;
-    llvm::raw_fd_ostream file(path, error);
-    if (!error) {
-      file << object;
-      file.close();
-      error = file.error();
-    }
-    if (error) {
-      file.clear_error();
-      return Status::failed("linker: a temporary object file cannot be written (" +
-                            error.message() + ")");
-    }
-    arguments.push_back(path);
+  std::vector<std::string> arguments = {
+      linker, "-shared", "--build-id=none", "-z", "defs", "-O2", "--hash-style=gnu",
+      "-s",   "-z",      "noexecstack",     "-o", "-"};
+  std::vector<MemoryFile> inputs(objects.size());
+  for (auto [input, object] : llvm::zip_equal(inputs, objects)) {
+    if (!input.write(object))
+      return Status::failed("linker: an object file cannot be kept in memory (got no anonymous "
+                            "file of " +
+                            std::to_string(object.size()) + " bytes); free some memory");
+    arguments.push_back(input.path());
   }
 
-  std::string log = inFolder("log"), problem;
+  MemoryFile output, log;
+  std::string outputPath = output.path(), logPath = log.path(), problem;
   std::vector<llvm::StringRef> views(arguments.begin(), arguments.end());
-  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log),
-                                                llvm::StringRef(log)};
+  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(outputPath),
+                                                llvm::StringRef(logPath)};
   int status = llvm::sys::ExecuteAndWait(linker, views, std::nullopt, redirects, 0, 0, &problem);
   if (status != 0) {
-    std::string said = problem + readFile(log);
+    std::string said = problem + log.read();
     return Status::failed("linker: " + linker + " failed with status " + std::to_string(status) +
                           " (" + llvm::StringRef(said).split('\n').first.str() + ")");
   }
-  std::string image = readFile(inFolder("kernels.so"));
+  std::string image = output.read();
   if (image.empty())
     return Status::failed("linker: " + linker + " wrote no shared object");
   return image;

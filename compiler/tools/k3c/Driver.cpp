@@ -26,6 +26,7 @@
 #include "dialects/tile/TileDialect.h"
 #include "support/File.h"
 #include "support/Sha256.h"
+#include "support/StandardStreams.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -81,6 +82,7 @@ private:
   Status fail() const;
   Status generateForGpu();
   Status writeText();
+  std::string defaultOutput() const;
   Status writePlan();
   DictionaryAttr modelAttr(const ImportedModel &imported, const std::string &configHash,
                            const std::string &indexHash);
@@ -139,14 +141,7 @@ constexpr const char *kStandardOutput = "-";
 Status writeOutput(const std::string &output, StringRef bytes) {
   if (output != kStandardOutput)
     return writeFileAtomic(output, bytes);
-  llvm::outs() << bytes;
-  llvm::outs().flush();
-  if (!llvm::outs().has_error())
-    return Status::ok();
-  // An error that nobody clears ends the process in the destructor.
-  std::string reason = llvm::outs().error().message();
-  llvm::outs().clear_error();
-  return Status::failed("standard output: cannot be written (" + reason + "); check where it goes");
+  return writeStandardOutput(bytes);
 }
 
 } // namespace
@@ -293,6 +288,12 @@ Status Compilation::writeText() {
   return writeOutput(options.output.empty() ? kStandardOutput : options.output, text);
 }
 
+/// The plan of a model lies where k3c is called.
+std::string Compilation::defaultOutput() const {
+  StringRef name = llvm::sys::path::filename(StringRef(options.model).rtrim('/'));
+  return (llvm::sys::path::stem(name) + ".k3plan").str();
+}
+
 Status Compilation::writePlan() {
   PlanContents contents;
   contents.flags = {"--target " + options.target, "--dtype " + options.dtype};
@@ -314,12 +315,7 @@ Status Compilation::writePlan() {
                                  uint32_t(code.spillBytes)});
   }
   K3_ASSIGN_OR_RETURN(std::string bytes, serializePlan(*module, contents));
-  std::string output = options.output;
-  if (output.empty())
-    output = (llvm::sys::path::stem(
-                  llvm::sys::path::filename(llvm::StringRef(options.model).rtrim('/'))) +
-              ".k3plan")
-                 .str();
+  std::string output = options.output.empty() ? defaultOutput() : options.output;
   K3_RETURN_IF_ERROR(writeOutput(output, bytes));
   llvm::errs() << "k3c: wrote " << output << " (" << bytes.size() << " bytes, "
                << (image ? image->kernels.size() : kernels.size()) << " kernels)\n";
@@ -329,6 +325,9 @@ Status Compilation::writePlan() {
 Status Compilation::run() {
   K3_ASSIGN_OR_RETURN(auto range, phaseRange(options));
   bool asText = range.second < Phase::Serialise;
+  if (std::string output = options.output.empty() && !asText ? defaultOutput() : options.output;
+      !output.empty() && output != kStandardOutput)
+    K3_RETURN_IF_ERROR(checkWritable(output));
   if (options.isMlir())
     K3_RETURN_IF_ERROR(runPhase(kPhases.front()));
   for (const PhaseInfo &info : kPhases)

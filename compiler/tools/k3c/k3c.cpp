@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/tools/k3c/Command.h"
+#include "support/StandardStreams.h"
 
 #include <cstdio>
 
@@ -24,6 +25,7 @@ int finish(const k3::Status &status) {
 } // namespace
 
 int main(int argc, char **argv) {
+  k3::guardStandardStreams();
   k3::CommandLine command = k3::parseCommandLine(argc, argv);
   if (command.exitCode)
     return *command.exitCode;
@@ -32,7 +34,5 @@ int main(int argc, char **argv) {
   k3::Result<std::string> report = k3::dryRun(command.options);
   if (!report.isOk())
     return finish(report.status());
-  if (std::fputs(report->c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-    return finish(k3::Status::failed("standard output: cannot be written; check where it goes"));
-  return 0;
+  return finish(k3::writeStandardOutput(*report));
 }
