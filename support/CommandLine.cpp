@@ -12,6 +12,7 @@
 
 #include "support/CommandLine.h"
 
+#include "support/Format.h"
 #include "support/StandardStreams.h"
 
 #include <charconv>
@@ -147,7 +148,7 @@ std::optional<int> parseArguments(CLI::App &app, int argc, const char *const *ar
       return printed.exitCode();
     }
     const std::string command = commandName(app);
-    std::fprintf(stderr, "%s: %s; see %s --help\n", prefix, reword(app, error).c_str(),
+    std::fprintf(stderr, "%s: %s; see %s --help\n", prefix, printable(reword(app, error)).c_str(),
                  command.c_str());
     return 2;
   }

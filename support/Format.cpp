@@ -11,6 +11,8 @@
 
 #include "support/Format.h"
 
+#include "support/Utf8.h"
+
 #include <array>
 #include <cmath>
 
@@ -63,6 +65,22 @@ std::string formatCount(uint64_t count) {
   for (size_t at = digits.size(); at > 3; at -= 3)
     digits.insert(at - 3, 1, ',');
   return digits;
+}
+
+std::string printable(std::string_view text) {
+  constexpr size_t longest = 8192;
+  std::string result;
+  while (!text.empty() && result.size() < longest) {
+    const size_t good = findInvalidUtf8(text.substr(0, 4)).value_or(1);
+    const CodePoint next = good ? codePointAt(text, 0) : CodePoint{0, 1};
+    // The two rows of control characters, and the one that stands alone.
+    const bool control = next.value < 0x20 || (next.value >= 0x7F && next.value < 0xA0);
+    for (char byte : text.substr(0, next.length))
+      result +=
+          control ? fmt::format("\\x{:02x}", static_cast<uint8_t>(byte)) : std::string(1, byte);
+    text.remove_prefix(next.length);
+  }
+  return text.empty() ? result : result + "...";
 }
 
 } // namespace k3

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace k3 {
 
@@ -31,6 +32,10 @@ std::string formatDuration(double seconds);
 
 /// Groups of three digits: "2,779,931,834,976".
 std::string formatCount(uint64_t count);
+
+/// TEXT for a line on a terminal or a field of a report: control characters and bytes that are not
+/// UTF-8 are spelled `\x1b`, and after 8 KiB it ends in `...`. Names in files may hold anything.
+std::string printable(std::string_view text);
 
 } // namespace k3
 

@@ -12,6 +12,8 @@
 
 #include "support/Log.h"
 
+#include "support/Format.h"
+
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -72,7 +74,7 @@ void logInfo(std::string_view message) { logger().log(spdlog::level::info, view(
 
 int reportStatus(const Status &status) {
   if (!status.isOk())
-    logError(status.message());
+    logError(printable(status.message()));
   return status.exitCode();
 }
 

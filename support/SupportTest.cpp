@@ -81,6 +81,22 @@ TEST(Format, counts) {
   EXPECT_EQ(formatCount(2779931834976), "2,779,931,834,976");
 }
 
+TEST(Format, printableIsOneLineOfUtf8) {
+  EXPECT_EQ(printable("path/é/漢/😀: 'x'"), "path/é/漢/😀: 'x'");
+  EXPECT_EQ(printable(std::string_view("a\nb\0c\x1b[31m\x7f\t", 12)),
+            "a\\x0ab\\x00c\\x1b[31m\\x7f\\x09");
+  EXPECT_EQ(printable("\xc2\x85\xc2\xa0"), "\\xc2\\x85\xc2\xa0");
+  // Alone, cut, too long, a surrogate, beyond the last character.
+  EXPECT_EQ(printable("\x80 \xff \xe6\xbc"), "\\x80 \\xff \\xe6\\xbc");
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");
+  EXPECT_EQ(printable("\xe0\x9f\xbf"), "\\xe0\\x9f\\xbf");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(printable("\xf0\x8f\xbf\xbf"), "\\xf0\\x8f\\xbf\\xbf");
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(printable(std::string(8192, 'a')), std::string(8192, 'a'));
+  EXPECT_EQ(printable(std::string(8193, 'a')), std::string(8192, 'a') + "...");
+}
+
 TEST(Hash, isXxh3) {
   EXPECT_EQ(hashBytes(""), 0x2d06800538d394c2u);
   EXPECT_NE(hashBytes("a"), hashBytes("b"));
@@ -238,7 +254,7 @@ TEST(Log, writesToStandardErrorOnly) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   logInfo("a {} b");
-  EXPECT_EQ(reportStatus(Status::refused("plan: is bad")), 2);
+  EXPECT_EQ(reportStatus(Status::refused("pl\ran: is bad")), 2);
   EXPECT_EQ(reportStatus(Status::failed("disk: is full")), 1);
   EXPECT_EQ(reportStatus(Status::ok()), 0);
   setLogLevel(LogLevel::Error);
@@ -246,7 +262,7 @@ TEST(Log, writesToStandardErrorOnly) {
   setLogLevel(LogLevel::Info);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "a {} b\nerror: plan: is bad\nerror: disk: is full\n");
+            "a {} b\nerror: pl\\x0dan: is bad\nerror: disk: is full\n");
 }
 
 } // namespace

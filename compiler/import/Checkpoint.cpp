@@ -99,11 +99,12 @@ Result<ImportedModel> importModel(const std::string &path) {
   if (fs::is_directory(configPath, error)) {
     folder = configPath;
     configPath /= kConfigName;
-    if (!fs::exists(configPath, error))
+    // What cannot be looked at is an error of reading it.
+    if (!fs::exists(configPath, error) && !error)
       return Status::refused(
           path +
           ": no config.json in this folder; give the folder of a checkpoint or a config file");
-  } else if (!fs::exists(configPath, error)) {
+  } else if (!fs::exists(configPath, error) && !error) {
     return Status::refused(
         path + ": no such file or folder; give the folder of a checkpoint or a config file");
   }

@@ -178,6 +178,11 @@ TEST_F(Checkpoint, FolderWithoutConfigAndPathsThatDoNotExist) {
   EXPECT_THAT(refusal(), HasSubstr("no config.json in this folder"));
   EXPECT_THAT(importModel((folder_ / "none.json").string()).status().message(),
               HasSubstr("no such file or folder"));
+  fs::create_symlink("config.json", folder_ / "config.json");
+  EXPECT_THAT(refusal(), HasSubstr("config.json: cannot be opened (Too many levels of symbolic "
+                                   "links); check the path"));
+  EXPECT_THAT(importModel((folder_ / "config.json").string()).status().message(),
+              HasSubstr("config.json: cannot be opened (Too many levels of symbolic links)"));
 }
 
 TEST_F(Checkpoint, TextOnlyNames) {

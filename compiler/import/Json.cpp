@@ -61,11 +61,17 @@ std::string reason(std::string_view what) {
   std::string expected;
   if (size_t at = what.rfind("; expected "); at != what.npos)
     expected = what.substr(at);
-  if (size_t at = what.find("; last read: "); at != what.npos)
+  if (size_t at = what.find("; last read: "); at != what.npos) {
     what = what.substr(0, at);
-  else if (!expected.empty())
+    // What was read stands before what was expected, but for a number that broke off.
+    if (expected.find("; last read: ") != std::string::npos)
+      expected.clear();
+  } else if (!expected.empty()) {
     what.remove_suffix(expected.size());
-  return std::string(what) + expected;
+  }
+  // The number that does not fit is all in the message, however long it is.
+  constexpr size_t longest = 120;
+  return std::string(what.substr(0, longest)) + (what.size() > longest ? "..." : "") + expected;
 }
 
 /// Turns nlohmann's calls into Events with positions.

@@ -114,6 +114,11 @@ TEST(Json, SyntaxErrorsHaveAPosition) {
   EXPECT_THAT(refusal("[1, 2"), HasSubstr("c.json:1:6: not valid JSON"));
   EXPECT_THAT(refusal("[\"\xff\"]"), HasSubstr("ill-formed UTF-8 byte"));
   EXPECT_THAT(refusal("[1e999]"), HasSubstr("c.json:1:6: not valid JSON: number overflow"));
+  EXPECT_EQ(refusal("[" + std::string(1000, '9') + "]"),
+            "c.json:1:1001: not valid JSON: number overflow parsing '" + std::string(95, '9') +
+                "...");
+  EXPECT_EQ(refusal("[-I]"), "c.json:1:3: not valid JSON: syntax error while parsing value - "
+                             "invalid number; expected digit after '-'");
   EXPECT_THAT(refusal("[01]"), HasSubstr("c.json:1:3: not valid JSON"));
   EXPECT_THAT(refusal("// no\n1"), HasSubstr("c.json:1:1"));
 }

@@ -376,6 +376,20 @@ TEST(PromptIds, ComeFromBothFilesAndThenFromThePlan) {
   folder.write("config.json", "{");
   EXPECT_THAT(readPromptIds(folder.path(""), model).status().message(),
               HasSubstr("config.json: is not a JSON object"));
+  for (const char *key : {R"({"eos_token_id":)", R"({"text_config":)"}) {
+    folder.write("config.json", key + std::string(200000, '[') + std::string(200000, ']') + "}");
+    EXPECT_THAT(readPromptIds(folder.path(""), model).status().message(),
+                HasSubstr("config.json: is nested too deeply (got more than 64 levels"));
+  }
+  // Missing is one thing, and not to be read another.
+  std::filesystem::remove(folder.path("config.json"));
+  std::filesystem::create_symlink("config.json", folder.path("config.json"));
+  EXPECT_THAT(readPromptIds(folder.path(""), model).status().message(),
+              HasSubstr("config.json: cannot be opened (Too many levels of symbolic links)"));
+  std::filesystem::remove(folder.path("config.json"));
+  folder.write("config.json", R"({"eos_token_id":[[7]]})");
+  EXPECT_THAT(readPromptIds(folder.path(""), model).status().message(),
+              HasSubstr("eos_token_id is not a token id or a list of them (got [7])"));
 }
 
 } // namespace

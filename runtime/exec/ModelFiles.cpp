@@ -15,6 +15,7 @@
 #include "support/File.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -24,13 +25,25 @@ using Json = nlohmann::json;
 
 /// The most bytes of a configuration that are read.
 static constexpr uint64_t MaxConfigBytes = 16u << 20;
+/// Deeper than any configuration; the library copies and prints values by recursion.
+static constexpr int MaxDepth = 64;
 
 /// The object in PATH; an empty one when there is no such file.
 static Result<Json> readObject(const std::string &path) {
-  if (::access(path.c_str(), F_OK) != 0)
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT)
     return Json::object();
   K3_ASSIGN_OR_RETURN(std::string text, readFile(path, MaxConfigBytes));
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool deep = false;
+  const auto shallow = [&](int depth, Json::parse_event_t, Json &) {
+    deep |= depth > MaxDepth;
+    return !deep;
+  };
+  Json json = Json::parse(text, shallow, /*allow_exceptions=*/false);
+  if (deep)
+    return Status::refused(
+        fmt::format("{}: is nested too deeply (got more than {} levels, expected a configuration); "
+                    "fetch the file again",
+                    path, MaxDepth));
   if (!json.is_object())
     return Status::refused(fmt::format("{}: is not a JSON object; fetch the file again", path));
   return json;

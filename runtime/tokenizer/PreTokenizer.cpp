@@ -14,7 +14,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "runtime/tokenizer/PreTokenizer.h"
 
-#include "runtime/tokenizer/Utf8.h"
+#include "support/Utf8.h"
 
 #include <pcre2.h>
 #include <string>

@@ -12,8 +12,8 @@
 
 #include "runtime/tokenizer/Tokenizer.h"
 
-#include "runtime/tokenizer/Utf8.h"
 #include "support/File.h"
+#include "support/Utf8.h"
 
 using namespace k3;
 

@@ -12,10 +12,10 @@
 
 #include "runtime/tools/AnswerPrinter.h"
 
-#include "runtime/tokenizer/Utf8.h"
 #include "support/Format.h"
 #include "support/Log.h"
 #include "support/StandardStreams.h"
+#include "support/Utf8.h"
 
 #include <utility>
 

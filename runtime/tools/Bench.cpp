@@ -41,12 +41,12 @@ struct BenchOptions {
 BenchSubject subjectOf(const BenchOptions &options, const LoadedPlan &loaded, Executor &executor) {
   BenchSubject subject;
   const std::string &path = options.plan;
-  subject.plan = path.substr(path.find_last_of('/') + 1);
+  subject.plan = printable(path.substr(path.find_last_of('/') + 1));
   subject.model = loaded.plan().model()->name()->str();
   subject.target = loaded.plan().target()->name()->str();
   subject.device = executor.onGpu() ? std::string(executor.gpuName()) : processorName();
   subject.threads = executor.onGpu() ? 0 : executor.device().threads();
-  subject.weights = options.weights;
+  subject.weights = printable(options.weights);
   subject.date = utcNow();
   for (const plan::Arena *arena : *executor.program().arenas())
     subject.planBytes += arena->size();

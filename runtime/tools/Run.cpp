@@ -26,6 +26,7 @@
 #include "support/Log.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -68,7 +69,8 @@ Result<std::vector<int32_t>> parseIds(const std::string &text) {
 
 /// The tokenizer of the checkpoint, or null when its folder has no tokenizer file.
 Result<std::unique_ptr<Tokenizer>> loadTokenizer(const std::string &folder) {
-  if (folder.empty() || ::access((folder + "/tiktoken.model").c_str(), F_OK) != 0)
+  if (folder.empty() ||
+      (::access((folder + "/tiktoken.model").c_str(), F_OK) != 0 && errno == ENOENT))
     return std::unique_ptr<Tokenizer>();
   K3_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::load(folder));
   return std::make_unique<Tokenizer>(std::move(tokenizer));

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/tools/k3c/Command.h"
+#include "support/Format.h"
 #include "support/StandardStreams.h"
 
 #include <cstdio>
@@ -18,7 +19,7 @@ namespace {
 
 int finish(const k3::Status &status) {
   if (!status.isOk())
-    std::fprintf(stderr, "k3c: %s\n", status.message().c_str());
+    std::fprintf(stderr, "k3c: %s\n", k3::printable(status.message()).c_str());
   return status.exitCode();
 }
 

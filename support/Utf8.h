@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the tokenizer needs to know of UTF-8: where text stops being valid, where a character ends,
+// What tokenizer and messages need to know of UTF-8: where text stops being valid, where a character ends,
 // and how much of a growing byte string can be printed without splitting a character.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef K3_RUNTIME_TOKENIZER_UTF8_H
-#define K3_RUNTIME_TOKENIZER_UTF8_H
+#ifndef K3_SUPPORT_UTF8_H
+#define K3_SUPPORT_UTF8_H
 
 #include <cstddef>
 #include <optional>
@@ -36,4 +36,4 @@ size_t completeUtf8Prefix(std::string_view bytes);
 
 } // namespace k3
 
-#endif // K3_RUNTIME_TOKENIZER_UTF8_H
+#endif // K3_SUPPORT_UTF8_H

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tokenizer/Utf8.h"
+#include "support/Utf8.h"
 
 #include <cstdint>
 
