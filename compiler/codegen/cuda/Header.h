@@ -80,6 +80,12 @@ __device__ __forceinline__ k3_words k3_halves(k3_words v) {
           (v.y & 0xffffu) | v.w << 16, v.y >> 16 | (v.w & 0xffff0000u)};
 }
 
+/// And back: (x0 x4)(x1 x5)(x2 x6)(x3 x7) as (x0 x1)(x2 x3)(x4 x5)(x6 x7).
+__device__ __forceinline__ k3_words k3_in_order(k3_words v) {
+  return {(v.x & 0xffffu) | v.y << 16, (v.z & 0xffffu) | v.w << 16,
+          v.x >> 16 | (v.y & 0xffff0000u), v.z >> 16 | (v.w & 0xffff0000u)};
+}
+
 /// Where element i of a tile for the tensor cores lies: the eight words of a line of 128 bytes change places with the number
 /// of the line, so that one word of eight lines lies in eight different groups of banks.
 __device__ __forceinline__ int k3_swizzled(int i) { return i ^ (i >> 3 & 56); }

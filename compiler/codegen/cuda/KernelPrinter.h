@@ -136,6 +136,12 @@ private:
   void beginStream(const Stream &stream);
   void printFewRows(const Stream &stream);
   void printStaged(const Stream &stream);
+  /// 32 codes of a row of a stage and their scale: where a thread reads them in the first stage,
+  /// whether they exist, and where their numbers begin in a stage.
+  struct PackedRow {
+    std::string codes, scales, exists, begin;
+  };
+  PackedRow printPackedRow(const Stream &stream);
   struct RowPointer {
     std::string address, exists;
   };

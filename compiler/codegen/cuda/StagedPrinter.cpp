@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rows of x and of the weights are copied to shared memory a few stages ahead of the tensor cores.
-// The matrices of a loop stand side by side, so that x is staged once for all of them.
+// Rows of x and of the weights are copied to shared memory a few stages ahead of the tensor cores;
+// MXFP4 codes are unpacked on the way. The matrices of a loop stand side by side, so that x is
+// staged once for all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,38 @@ using namespace mlir;
 namespace k3::cuda {
 
 static std::string digits(int64_t number) { return std::to_string(number); }
+
+/// The codes of a stage that this thread unpacks: 32 of a row, which have one scale.
+KernelPrinter::PackedRow KernelPrinter::printPackedRow(const Stream &stream) {
+  PackedRow packed{fresh("codes"), fresh("scales"), fresh("has"), fresh("begin")};
+  SmallVector<RowPointer> codes, scales;
+  for (auto [i, weight] : llvm::enumerate(stream.weights)) {
+    std::string row = fresh("own");
+    line() << "const int " << row << " = threadIdx.x / 2 - " << int64_t(i) * stream.paddedColumns()
+           << ";\n";
+    codes.push_back(printRowPointer(weight.load, 0, row, kStagedExtent, stream.columns,
+                                    "threadIdx.x % 2 * 16"));
+    scales.push_back(
+        printRowPointer(weight.scale, 0, row, kStagedExtent, stream.columns, "threadIdx.x % 2"));
+    codes.back().exists = "(" + row + " >= 0 && " + codes.back().exists + ")";
+  }
+  // Where no matrix has the row nothing is read.
+  auto choose = [&](ArrayRef<RowPointer> pointers) {
+    std::string text = pointers.front().address;
+    for (size_t i = 1; i < pointers.size(); ++i)
+      text = codes[i].exists + " ? " + pointers[i].address + " : " + text;
+    return text;
+  };
+  std::string any = codes.front().exists;
+  for (const RowPointer &more : ArrayRef(codes).drop_front())
+    any += " || " + more.exists;
+  line() << "const bool " << packed.exists << " = " << any << ";\n";
+  line() << "const unsigned char *const " << packed.codes << " = " << choose(codes) << ", *const "
+         << packed.scales << " = " << choose(scales) << ";\n";
+  line() << "const int " << packed.begin << " = threadIdx.x / 2 * " << kStagedDepth
+         << " + threadIdx.x % 2 * 32;\n";
+  return packed;
+}
 
 void KernelPrinter::printStaged(const Stream &stream) {
   // A stage is a line of 128 bytes a row: eight words, which eight neighbouring threads copy.
@@ -37,9 +70,26 @@ void KernelPrinter::printStaged(const Stream &stream) {
   SmallVector<RowPointer> rows;
   for (int64_t row = 0; row < kStagedExtent; row += lines)
     rows.push_back(printRowPointer(stream.x, row, first, lines, stream.rows, word));
-  for (StreamWeight weight : stream.weights)
-    for (int64_t row = 0; row < padded; row += lines)
-      rows.push_back(printRowPointer(weight.load, row, first, lines, stream.columns, word));
+  std::optional<PackedRow> packed;
+  std::string held = fresh("held"), scale = fresh("scale");
+  auto hold = [&](const std::string &from) {
+    std::string exists =
+        packed->exists + " && " + from + " + threadIdx.x % 2 * 32 < " + digits(stream.inner);
+    line() << held << " = k3_load(" << packed->codes << " + (" << from << ") / 2, " << exists
+           << ");\n";
+    line() << scale << " = " << exists << " ? " << packed->scales << "[(" << from
+           << ") / 32] : 0;\n";
+  };
+  if (stream.isPacked()) {
+    packed = printPackedRow(stream);
+    line() << "k3_words " << held << ";\n";
+    line() << "int " << scale << ";\n";
+    hold("0");
+  } else {
+    for (StreamWeight weight : stream.weights)
+      for (int64_t row = 0; row < padded; row += lines)
+        rows.push_back(printRowPointer(weight.load, row, first, lines, stream.columns, word));
+  }
 
   auto unrolled = [&](int64_t count) {
     line() << "#pragma unroll\n";
@@ -56,12 +106,24 @@ void KernelPrinter::printStaged(const Stream &stream) {
   line() << "const int " << from << " = " << at << " + " << (kStages - 1) * kStagedDepth << ";\n";
   line() << "const bool " << inside << " = " << from << " + " << word << " < " << stream.inner
          << ";\n";
-  line() << "k3_bf16 *const " << to << " = " << ring << " + " << slot << " * " << numbers << " + "
-         << "k3_swizzled(" << first << " * " << kStagedDepth << " + " << word << ");\n";
+  std::string stage = fresh("stage");
+  line() << "k3_bf16 *const " << stage << " = " << ring << " + " << slot << " * " << numbers
+         << ", *const " << to << " = " << stage << " + k3_swizzled(" << first << " * "
+         << kStagedDepth << " + " << word << ");\n";
   for (auto [j, row] : llvm::enumerate(rows))
     line() << "k3_copy(" << to << " + " << int64_t(j) * lines * kStagedDepth << ", " << row.address
            << " + " << from << ", " << row.exists << " && " << inside << ");\n";
   line() << "k3_copies_end();\n";
+  if (packed) {
+    // The next codes are on their way while the tensor cores work.
+    open("if (threadIdx.x < " + digits(warpsN * 64) + ")");
+    for (int64_t quad = 0; quad < 4; ++quad)
+      line() << "*reinterpret_cast<k3_words *>(" << stage << " + " << ofX << " + k3_swizzled("
+             << packed->begin << " + " << quad * 8 << ")) = k3_in_order(k3_mxfp4_words(" << held
+             << "." << "xyzw"[quad] << ", " << scale << "));\n";
+    hold("(" + from + " + " + digits(kStagedDepth) + ")");
+    close();
+  }
   line() << slot << " = " << slot << " + 1 == " << kStages << " ? 0 : " << slot << " + 1;\n";
   open("if (" + at + " >= 0)");
   std::string x = fresh("x"), w = fresh("w");

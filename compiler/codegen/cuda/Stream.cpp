@@ -157,8 +157,7 @@ std::optional<Stream> Stream::match(tile::ForOp loop) {
   if (!rest || !cast<tile::ViewType>(stream.xView().getType()).getElementType().isBF16() ||
       !isAligned(stream.xView(), *rest, 8) || !admits(bound, *rest, stream.inner))
     return std::nullopt;
-  if (stream.isStaged() &&
-      (stream.isPacked() || stream.rows > kStagedExtent || stream.allColumns() > kStagedExtent))
+  if (stream.isStaged() && (stream.rows > kStagedExtent || stream.allColumns() > kStagedExtent))
     return std::nullopt;
   // Nothing else may happen in the loop: its body is not run step by step.
   for (Operation &op : body.without_terminator()) {

@@ -100,9 +100,10 @@ bool isStaged(const Context &context, Value x, Value weight) {
   auto whole = [](int64_t numbers) { return numbers % 8 == 0; };
   return context.knobs.stagedExtent > 0 &&
          mostRows(x.getType(), context.host) > context.knobs.stagedAbove &&
-         type.getElementType().isBF16() && weightType.getElementType().isBF16() &&
-         whole(source.begin) && whole(type.getShape().back()) &&
-         whole(weightType.getShape().back());
+         type.getElementType().isBF16() && whole(source.begin) && whole(type.getShape().back()) &&
+         (weightType.getElementType().isBF16()
+              ? whole(weightType.getShape().back())
+              : weightType.getElementType().isInteger(8) && weightType.getShape().back() % 16 == 0);
 }
 
 int64_t stagedColumns(int64_t columns, int64_t parts, const Knobs &knobs) {

@@ -24,7 +24,8 @@ struct Blocking {
 /// Columns of an output tile: few rows read weights only, and more blocks read them faster.
 int64_t chooseColumns(int64_t columns, int64_t rowBlocks, const Knobs &knobs);
 
-/// Whether both operands are bf16 numbers in whole words of 16 bytes, and there may be many rows.
+/// Whether both operands come in whole words of 16 bytes, x as bf16 numbers and the weights as such
+/// or as MXFP4 codes, and there may be many rows.
 bool isStaged(const Context &context, mlir::Value x, mlir::Value weight);
 
 /// Most columns of each of `parts` matrices that read the same rows of x in stages.

@@ -121,8 +121,7 @@ tile::LaunchOp lowerPairs(Half half, Location loc, Context &context) {
                             inner);
       });
   Value out = half.finish(m, sums), outColumn = m.mul(choice, k.index(n));
-  m.store(out, k.resultView(0), {row, m.add(outColumn, n0)},
-          {rows, m.add(outColumn, k.index(n))});
+  m.store(out, k.resultView(0), {row, m.add(outColumn, n0)}, {rows, m.add(outColumn, k.index(n))});
   Value pairs =
       arith::MulIOp::create(context.host, loc, k.hostRows(half.input.getType()), k.hostIndex(topK));
   return k.finish(half.name(""), k.hostIndex(llvm::divideCeil(n, bn)), pairs, k.hostIndex(1));
@@ -188,7 +187,7 @@ LogicalResult lowerExperts(model::FusedOp group, Context &context) {
         "is not a half of the experts and cannot stand in a group of family experts");
   // Rows of pairs are whole rows of the tensor in memory.
   bool sorted =
-      !half.scale && isStaged(context, half.input, half.weight) &&
+      isStaged(context, half.input, half.weight) &&
       (half.up || half.x.cols == cast<RankedTensorType>(half.x.tensor.getType()).getDimSize(1));
   auto launch = sorted ? lowerSorted(half, group.getLoc(), context)
                        : lowerPairs(half, group.getLoc(), context);

@@ -186,13 +186,16 @@ tile.kernel @fill(%in: !tile.view<?x64xf32>, %n: index, %out: !tile.view<?x64xf3
 }
 
 // CHECK-LABEL: func.func @launch
-func.func @launch(%x: tensor<?x64xf32>, %fixed: tensor<8x64xf32>, %n: index) -> tensor<?x64xf32> {
+func.func @launch(%x: tensor<?x64xf32>, %fixed: tensor<8x64xf32>, %parts: tensor<3x192xf32>, %n: index) -> tensor<?x64xf32> {
   %c1 = arith.constant 1 : index
   // CHECK: %[[Y:.*]] = tile.launch @fill grid(%{{.*}}, %{{.*}}, %{{.*}}) ins(%{{.*}}, %{{.*}} : tensor<?x64xf32>, index) -> tensor<?x64xf32>
   %y = tile.launch @fill grid(%n, %c1, %c1) ins(%x, %n : tensor<?x64xf32>, index) -> tensor<?x64xf32>
   // A dynamic first extent takes any number of rows.
   // CHECK: tile.launch @fill grid({{.*}}) ins({{.*}} : tensor<8x64xf32>, index, tensor<?x64xf32>)
   tile.launch @fill grid(%n, %c1, %c1) ins(%fixed, %n, %y : tensor<8x64xf32>, index, tensor<?x64xf32>)
+  // And equal parts of rows.
+  // CHECK: tile.launch @fill grid({{.*}}) ins({{.*}} : tensor<3x192xf32>, index, tensor<?x64xf32>)
+  tile.launch @fill grid(%n, %c1, %c1) ins(%parts, %n, %y : tensor<3x192xf32>, index, tensor<?x64xf32>)
   // CHECK: tile.launch @nothing grid({{.*}}) ins()
   tile.launch @nothing grid(%c1, %c1, %c1) ins()
   return %y : tensor<?x64xf32>

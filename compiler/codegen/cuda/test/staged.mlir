@@ -80,3 +80,45 @@ tile.kernel @named(%x: !tile.view<500x128xbf16>, %ids: !tile.view<128xi32>, %w: 
   tile.store %p, %y[%c0, %c0] bound(%c128, %c24) : !tile.tile<128x24xf32> -> !tile.view<128x24xf32>
   tile.return
 }
+
+// MXFP4 codes: a thread unpacks the 32 that share a scale into the order of the inner extent, and holds those of the stage
+// after the next one meanwhile. Padding of 64 rows keeps half of the block at it.
+// CHECK-LABEL: void packed_block(
+// CHECK: const int [[OWN:own[0-9]+]] = threadIdx.x / 2 - 0;
+// CHECK: const bool [[CODED:has[0-9]+]] = {{.*}} && ([[OWN]] + 0) < 40;
+// CHECK: const unsigned char *const [[CODES:codes[0-9]+]] = row{{[0-9]+}}, *const [[SCALES:scales[0-9]+]] = row{{[0-9]+}};
+// CHECK: const int [[BEGIN:begin[0-9]+]] = threadIdx.x / 2 * 64 + threadIdx.x % 2 * 32;
+// CHECK: [[HELD:held[0-9]+]] = k3_load([[CODES]] + (0) / 2, [[ANY:has[0-9]+]] && 0 + threadIdx.x % 2 * 32 < 96);
+// CHECK-NEXT: [[SCALE:scale[0-9]+]] = [[ANY]] && 0 + threadIdx.x % 2 * 32 < 96 ? [[SCALES]][(0) / 32] : 0;
+// CHECK: k3_copies_end();
+// CHECK-NEXT: if (threadIdx.x < 128) {
+// CHECK-NEXT: k3_swizzled([[BEGIN]] + 0)) = k3_in_order(k3_mxfp4_words([[HELD]].x, [[SCALE]]));
+// CHECK-NEXT: k3_swizzled([[BEGIN]] + 8)) = k3_in_order(k3_mxfp4_words([[HELD]].y, [[SCALE]]));
+// CHECK-NEXT: k3_swizzled([[BEGIN]] + 16)) = k3_in_order(k3_mxfp4_words([[HELD]].z, [[SCALE]]));
+// CHECK-NEXT: k3_swizzled([[BEGIN]] + 24)) = k3_in_order(k3_mxfp4_words([[HELD]].w, [[SCALE]]));
+// CHECK-NEXT: [[HELD]] = k3_load([[CODES]] + ((from{{[0-9]+}} + 64)) / 2,
+// CHECK: k3_mma(
+tile.kernel @packed(%x: !tile.view<72x96xbf16>, %w: !tile.view<40x48xi8>, %s: !tile.view<40x3xi8>, %y: !tile.view<72x40xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c32 = arith.constant 32 : index
+  %c40 = arith.constant 40 : index
+  %c48 = arith.constant 48 : index
+  %c72 = arith.constant 72 : index
+  %c96 = arith.constant 96 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tile.splat %zero : f32 -> !tile.tile<72x40xf32>
+  %sum = tile.for %i = %c0 to %c96 step %c96 iter(%acc = %init) : !tile.tile<72x40xf32> {
+    %a = tile.load %x[%c0, %i] bound(%c72, %c96) : !tile.view<72x96xbf16> -> !tile.tile<72x96xf32>
+    %ci = arith.divsi %i, %c2 : index
+    %si = arith.divsi %i, %c32 : index
+    %codes = tile.load %w[%c0, %ci] bound(%c40, %c48) : !tile.view<40x48xi8> -> !tile.tile<40x48xi8>
+    %scales = tile.load %s[%c0, %si] bound(%c40, %c3) : !tile.view<40x3xi8> -> !tile.tile<40x3xi8>
+    %m = tile.dequantize %codes, %scales : !tile.tile<40x48xi8>, !tile.tile<40x3xi8> -> !tile.tile<40x96xf32>
+    %r = tile.mma %acc, %a, %m {transpose_b} : !tile.tile<72x40xf32>, !tile.tile<72x96xf32>, !tile.tile<40x96xf32>
+    tile.yield %r : !tile.tile<72x40xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bound(%c72, %c40) : !tile.tile<72x40xf32> -> !tile.view<72x40xf32>
+  tile.return
+}
