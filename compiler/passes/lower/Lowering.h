@@ -40,7 +40,7 @@ struct Knobs {
   /// Most value columns of a head that one block of the chunked recurrence carries, in whole
   /// eights; 0: all. Columns of the state do not know each other.
   int64_t scanColumns = 0;
-  /// Scores and products with the state round their operands to bf16 where the inputs of the
+  /// Scores and products with the state have operands of two bf16 parts where the inputs of the
   /// chunked recurrence are bf16; what is added to the state or solved for stays f32.
   bool scanNarrow = false;
   /// Scores of an unbounded gate by halves of the chunk, products that need one exponential an

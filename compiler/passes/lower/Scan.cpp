@@ -162,11 +162,26 @@ private:
       return lowerConvStep(conv, k, m, sequence, slot, m.mul(head, k.index(width)), width);
     return headRows(value, width, 1, sequence, limit);
   }
-  /// An operand of a score, or of a product with the state.
-  Value operand(Value t) {
+  /// An operand of a score, or of a product with the state: as it is, or as the sum of two bf16
+  /// numbers, of which the second holds what the first has rounded away.
+  struct Operand {
+    Value high, low;
+  };
+  Operand operand(Value t) {
     if (!narrow)
-      return t;
-    return tile::CastOp::create(k.b, tile::TileType::get(m.shape(t), k.b.getBF16Type()), t);
+      return {t, Value()};
+    Type bf16 = k.b.getBF16Type();
+    auto cast = [&](Value tile) {
+      return tile::CastOp::create(k.b, tile::TileType::get(m.shape(tile), bf16), tile);
+    };
+    Value rest = m.map({t}, [&](ArrayRef<Scalar> s) { return s[0] - roundTo(s[0], bf16); });
+    return {cast(t), cast(rest)};
+  }
+  /// acc + a · b. The product of the two small parts is below what f32 keeps of the rest.
+  Value multiply(Value acc, Operand a, Operand b, bool transposeB = false) {
+    if (a.low)
+      acc = m.mma(m.mma(acc, a.low, b.high, false, transposeB), a.high, b.low, false, transposeB);
+    return m.mma(acc, a.high, b.high, false, transposeB);
   }
   /// Of keys with keys, below the diagonal, and of queries with keys, with the diagonal; elements
   /// above are not meaningful.
@@ -235,7 +250,7 @@ Value Scan::boundedScores(Value x, Value y, Value decay, int64_t count) {
       m.map({x, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[1] - s[2]); });
   Value right =
       m.map({y, decay, middle}, [](ArrayRef<Scalar> s) { return s[0] * exp(s[2] - s[1]); });
-  return m.mma(m.splat({count, count}, 0.0), operand(left), operand(right), false, true);
+  return multiply(m.splat({count, count}, 0.0), operand(left), operand(right), true);
 }
 
 /// Rows i and j < i part at one size of group: i in its upper half, j in its lower. Around the last
@@ -258,7 +273,7 @@ std::pair<Value, Value> Scan::halvedScores(Value q, Value key, Value decay, int6
     Value away = m.map({groups, last},
                        [](ArrayRef<Scalar> s) { return exp(minimum(s[0] - s[1], s[1] - s[0])); });
     away = m.reshape(away, {count, width});
-    Value right = operand(m.map({key, away}, product)), left = operand(m.map({q, away}, product));
+    Operand right = operand(m.map({key, away}, product)), left = operand(m.map({q, away}, product));
     // Of i ^ j the highest bit is the size at which they part.
     auto choose = [&](ArrayRef<Scalar> s) {
       Scalar differ{s[0].b, arith::XOrIOp::create(*s[0].b, s[2].v, s[3].v)};
@@ -268,8 +283,8 @@ std::pair<Value, Value> Scan::halvedScores(Value q, Value key, Value decay, int6
       return select(lessThan(differ, size(half)), s[0],
                     select(lessThan(differ, size(2 * half)), s[1], s[0]));
     };
-    ofKeys = m.map({ofKeys, m.mma(nothing, right, right, false, true), rows, columns}, choose);
-    ofQueries = m.map({ofQueries, m.mma(nothing, left, right, false, true), rows, columns}, choose);
+    ofKeys = m.map({ofKeys, multiply(nothing, right, right, true), rows, columns}, choose);
+    ofQueries = m.map({ofQueries, multiply(nothing, left, right, true), rows, columns}, choose);
   }
   return {ofKeys, ofQueries};
 }
@@ -329,13 +344,14 @@ void Scan::runChunks() {
             return select(lessEqual(s[2], s[1]), s[0], s[0].constant(0.0));
           });
           auto product = [](ArrayRef<Scalar> s) { return s[0] * s[1]; };
-          Value nothing = m.splat({count, columns}, 0.0), before = operand(s0);
-          Value recalled = m.mma(nothing, operand(m.map({kk, grown}, product)), before);
+          Value nothing = m.splat({count, columns}, 0.0);
+          Operand before = operand(s0);
+          Value recalled = multiply(nothing, operand(m.map({kk, grown}, product)), before);
           Value rhs =
               m.map({v, recalled, b}, [](ArrayRef<Scalar> s) { return (s[0] - s[1]) * s[2]; });
           Value fresh = tile::TriSolveOp::create(k.b, lower, rhs);
           Value o =
-              m.mma(m.mma(nothing, operand(m.map({q, grown}, product)), before), reads, fresh);
+              m.mma(multiply(nothing, operand(m.map({q, grown}, product)), before), reads, fresh);
           storeOutput(o, count, row, end);
 
           Value total = m.extract(decay, {1, key}, {k.index(count - 1), zero});

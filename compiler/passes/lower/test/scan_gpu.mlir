@@ -13,16 +13,18 @@
 // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}, %c0, %[[FIRST]]] bound(%{{.*}}, %c2, %c16, %c64) : {{.*}} -> !tile.tile<16x32xf32>
 
 // Scores by halves, here those of rows that part in groups of four: around row 1 of each, no exponent is positive, and the
-// operands of the products are bf16.
+// operands of the products are bf16 numbers and what those rounded away.
 // CHECK: %[[GROUPS:.*]] = tile.reshape %[[SUM:.*]] : !tile.tile<16x16xf32> -> !tile.tile<4x4x16xf32>
 // CHECK: %[[LAST:.*]] = tile.extract %[[GROUPS]][%c0, %c1, %c0] : !tile.tile<4x4x16xf32> -> !tile.tile<4x1x16xf32>
 // CHECK: tile.map(%[[GROUPS]], %[[LAST]])
 // CHECK: arith.minimumf
 // CHECK-NEXT: math.exp
-// CHECK: tile.mma %{{.*}}, %[[R:.*]], %[[R]] {transpose_b} : !tile.tile<16x16xf32>, !tile.tile<16x16xbf16>, !tile.tile<16x16xbf16>
+// CHECK: %[[LOW:.*]] = tile.mma %{{.*}}, %[[L:.*]], %[[R:.*]] {transpose_b} : !tile.tile<16x16xf32>, !tile.tile<16x16xbf16>, !tile.tile<16x16xbf16>
+// CHECK: %[[BOTH:.*]] = tile.mma %[[LOW]], %[[R]], %[[L]] {transpose_b}
+// CHECK: tile.mma %[[BOTH]], %[[R]], %[[R]] {transpose_b}
 // CHECK: arith.xori
 
-// The keys recall from a state that is rounded for it; the solve and what it adds to the carried state stay f32.
+// The keys recall from a state in two parts; the solve and what it adds to the carried state stay f32.
 // CHECK: tile.mma %{{.*}} : !tile.tile<16x32xf32>, !tile.tile<16x16xbf16>, !tile.tile<16x32xbf16>
 // CHECK: tile.tri_solve %{{.*}} : !tile.tile<16x16xf32>, !tile.tile<16x32xf32>
 // CHECK: tile.mma %{{.*}} {transpose_a} : !tile.tile<16x32xf32>, !tile.tile<16x16xf32>, !tile.tile<16x32xf32>
